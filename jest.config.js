@@ -1,7 +1,11 @@
 /** One run for the whole repository: every package's tests, from TypeScript source, on real servers (see infra/local/test.mjs). */
+// biome-ignore lint/style/noDefaultExport: Jest takes nothing else.
 export default {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  globalSetup: '<rootDir>/packages/testkit/jest/setup.mjs',
+  globalTeardown: '<rootDir>/packages/testkit/jest/teardown.mjs',
+  maxWorkers: 2,
   roots: ['<rootDir>/apps', '<rootDir>/packages', '<rootDir>/infra/local'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],

@@ -35,25 +35,43 @@ export class AppError extends Error {
 }
 
 /**
- * Codes by which Node, node-postgres, Prisma, ioredis and PostgreSQL say that a dependency cannot be reached or cannot take more work.
- * Sources: errno(3), Prisma's error reference, PostgreSQL appendix A (classes 08, 53 and 57).
+ * Codes by which Node, node-postgres, Prisma, ioredis and PostgreSQL say that a dependency cannot be reached, cannot take more work or ran into
+ * one of our deadlines, and that a transaction lost its conflicts: whatever a later attempt may get through.
+ * Sources: errno(3), Prisma's error reference, PostgreSQL appendix A (classes 08, 25, 40, 53, 55 and 57).
  */
 const unavailable = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOENT'],
-  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
-  ...['08000', '08001', '08003', '08006', '53300', '57P01', '57P02', '57P03'],
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'],
+  ...['08000', '08001', '08003', '08006', '53100', '53200', '53300', '57P01', '57P02', '57P03'],
+  ...['25P03', '40001', '40P01', '55P03', '57014'],
 ]);
 
-const driverKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']);
+const driverKinds = new Set([
+  ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections', 'TransactionWriteConflict'],
+]);
+
+/** What node-postgres and its pool throw without a code. */
+const driverMessages = new Set([
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+]);
 
 function isUnavailable(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 4) return false;
-  const { code, kind, originalCode, cause, meta } = error as Record<string, unknown>;
+  const { code, kind, originalCode, message, cause, meta } = error as Record<string, unknown>;
   return (
     [code, originalCode].some((value) => typeof value === 'string' && unavailable.has(value)) ||
     (typeof kind === 'string' && driverKinds.has(kind)) ||
+    (typeof message === 'string' && driverMessages.has(message)) ||
     isUnavailable(cause, depth + 1) ||
-    isUnavailable((meta as Record<string, unknown> | undefined)?.['driverAdapterError'], depth + 1)
+    isUnavailable((meta as Record<string, unknown> | undefined)?.driverAdapterError, depth + 1)
   );
 }
 

@@ -1,0 +1,41 @@
+import { verify } from '@acsp/crypto';
+import { AppError } from '@acsp/errors';
+import { parseIsoTime } from '@acsp/http';
+import type { Principal } from '@acsp/rpc';
+import type { Call } from '../exchange.js';
+import type { Gateway } from '../gateway.js';
+import { agent } from './signature-rule.js';
+import { readProofs, type SignedRequest } from './signed-request.js';
+import { findSigner } from './signer.js';
+
+/** A signature is remembered for as long as some operation would take its timestamp, whichever operation it came with. */
+const rememberMs = agent.driftSeconds * 1000;
+const untimedTtlSeconds = 24 * 60 * 60;
+
+/** An Ed25519 signature over the request's exact bytes, by the key of the agent that the request names (decisions, section 2). */
+export async function bySignature(gateway: Gateway, call: Call): Promise<Principal | undefined> {
+  const { rule } = call.route;
+  const signed = await readProofs(call);
+  const [proof] = signed.proofs;
+  if (proof === undefined && rule.signer === 'agent') return undefined;
+  const { aid, name, publicKey } = await findSigner(gateway, call, signed);
+  if (proof === undefined) throw new AppError(rule.missing, { fields: [{ field: rule.signatureField, message: 'required' }] });
+  const ttlSeconds = checkTime(gateway, call, signed);
+  if (!signed.proofs.every(({ bytes, signature }) => verify(publicKey, bytes, signature))) {
+    throw new AppError('INVALID_SIGNATURE');
+  }
+  if (call.request.method === 'POST') call.signature = { signature: proof.signature, ttlSeconds };
+  return { aid, name, via: 'signature', requestId: call.requestId };
+}
+
+/** Throws unless the timestamp is inside the operation's window; answers for how many seconds the signature must be remembered. */
+function checkTime({ clock }: Gateway, { route: { rule } }: Call, { fields }: SignedRequest): number {
+  const text = fields[rule.timeField] ?? undefined;
+  if (text === undefined && !rule.timeRequired) return untimedTtlSeconds;
+  const time = typeof text === 'string' ? parseIsoTime(text) : undefined;
+  const errors = [{ field: rule.timeField, message: `must be an ISO 8601 date within ${rule.driftSeconds} seconds from now` }];
+  if (time === undefined) throw new AppError('INVALID_TIMESTAMP', { fields: errors });
+  const aheadMs = time.getTime() - clock.now().getTime();
+  if (Math.abs(aheadMs) > rule.driftSeconds * 1000) throw new AppError(rule.driftCode, { fields: errors });
+  return Math.ceil((aheadMs + rememberMs) / 1000) + 1;
+}

@@ -1,0 +1,64 @@
+import { aidOf, isAid, isPublicKey, isStrongPublicKey } from '@acsp/crypto';
+import { AppError, type ErrorCode } from '@acsp/errors';
+import type { Fields } from '@acsp/rpc';
+import type { Call } from '../exchange.js';
+import type { Gateway } from '../gateway.js';
+import type { SignedRequest } from './signed-request.js';
+
+/** Whose signature it must be. */
+export interface Signer {
+  readonly aid: string;
+  readonly name: string;
+  /** 64 hex characters. */
+  readonly publicKey: string;
+}
+
+export function findSigner(gateway: Gateway, { route: { rule, aid } }: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
+  const missing = rule.missing === 'MISSING_FIELDS' ? 'MISSING_FIELDS' : undefined;
+  switch (rule.signer) {
+    case 'registration':
+      return newcomer(fields);
+    case 'holder':
+      return holder(gateway, fields, missing);
+    case 'agent':
+      return gateway.keys.signingKey(readAid(fields, aid));
+  }
+}
+
+/** Nobody is registered yet: the key in the body proves itself, and gives the AID. */
+function newcomer(fields: Fields): Signer {
+  const field = given(fields, 'ed25519_pubkey') ? 'ed25519_pubkey' : 'public_key';
+  const publicKey = readKey(fields, field, 'MISSING_FIELDS');
+  const aid = aidOf(publicKey);
+  if (given(fields, 'aid') && fields['aid'] !== aid) throw refused('INVALID_AID', 'aid', 'is not the AID of the public key');
+  if (!isStrongPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
+  return { aid, name: '', publicKey };
+}
+
+/** A registered agent that also shows its public key. */
+async function holder({ keys }: Gateway, fields: Fields, missing?: ErrorCode): Promise<Signer> {
+  const aid = readAid(fields, ['aid'], missing);
+  const publicKey = readKey(fields, 'public_key', missing);
+  const signer = await keys.signingKey(aid);
+  if (signer.publicKey !== publicKey) throw new AppError('KEY_MISMATCH');
+  return signer;
+}
+
+function readAid(fields: Fields, names: readonly string[], missing: ErrorCode = 'INVALID_AID'): string {
+  const name = names.find((field) => given(fields, field));
+  if (name === undefined) throw refused(missing, names[0] ?? '', 'required');
+  const aid = fields[name];
+  if (typeof aid !== 'string' || !isAid(aid)) throw refused('INVALID_AID', name, 'must be 50 lowercase hex characters');
+  return aid;
+}
+
+function readKey(fields: Fields, name: string, missing: ErrorCode = 'INVALID_PUBLIC_KEY'): string {
+  if (!given(fields, name)) throw refused(missing, name, 'required');
+  const key = fields[name];
+  if (typeof key !== 'string' || !isPublicKey(key)) throw refused('INVALID_PUBLIC_KEY', name, 'must be 64 hex characters');
+  return key.toLowerCase();
+}
+
+const given = (fields: Fields, name: string) => fields[name] !== undefined && fields[name] !== null;
+
+const refused = (code: ErrorCode, field: string, message: string) => new AppError(code, { fields: [{ field, message }] });

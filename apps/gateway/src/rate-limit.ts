@@ -1,0 +1,31 @@
+import { AppError } from '@acsp/errors';
+import { counter } from '@acsp/telemetry';
+import { networkOf } from './client-address.js';
+import type { Call } from './exchange.js';
+import type { Gateway } from './gateway.js';
+import type { LimitName } from './limits.js';
+
+const refusals = counter('acsp_gateway_rate_limited_total', 'Requests refused by a rate limit', ['limit']);
+
+/** Counts a call against its operation's limit: by agent where it is proven who calls, otherwise by address. */
+export async function limitRate(gateway: Gateway, call: Call): Promise<void> {
+  const { route, caller } = call;
+  if (route.limit === undefined) return;
+  const known = caller?.aid !== undefined && caller.via !== 'aid' && route.rule.signer !== 'registration';
+  await count(gateway, call, route.limit, known ? caller.aid : networkOf(call.address));
+}
+
+/** Counts a refused credential against the address it came from, so that guessing is slow. */
+export async function countRefused(gateway: Gateway, call: Call): Promise<void> {
+  await count(gateway, call, call.route.limit ?? 'credentials', networkOf(call.address));
+}
+
+async function count({ limiter, limits }: Gateway, { response }: Call, name: LimitName, key: string): Promise<void> {
+  const limit = limits[name];
+  const { allowed, remaining, resetSeconds } = await limiter.consume(limit, key);
+  response.setHeader('RateLimit-Policy', limit.policy);
+  response.setHeader('RateLimit', `"${name}";r=${remaining};t=${resetSeconds}`);
+  if (allowed) return;
+  refusals.inc({ limit: name });
+  throw new AppError('RATE_LIMITED', { retryAfterSeconds: resetSeconds });
+}

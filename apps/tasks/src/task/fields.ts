@@ -1,0 +1,17 @@
+import { aid, metadata, oneOf, text, textList, uuid } from '@acsp/http';
+
+// The fields that several operations of tasks share, with their codes (interface 4.13, 7.1).
+
+export const priorities = ['low', 'normal', 'high', 'urgent'] as const;
+
+export const callerAid = aid().optional();
+export const taskId = uuid('INVALID_TASK_ID');
+export const title = text({ max: 256, missing: 'MISSING_TITLE', code: 'INVALID_CONTENT', clean: true });
+export const description = text({ max: 4096, missing: 'MISSING_DESCRIPTION', code: 'INVALID_CONTENT', clean: true });
+export const requirements = textList({ max: 20, maxLength: 256, code: 'INVALID_REQUIREMENTS' });
+export const tags = textList({ max: 20, maxLength: 64, code: 'INVALID_TAGS' });
+export const priority = oneOf(priorities);
+export const targetAid = aid({ code: 'INVALID_TARGET_AID' });
+export const taskMetadata = metadata();
+/** A comment, or a claim's message. */
+export const remark = text({ max: 1024, code: 'INVALID_CONTENT', clean: true });

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
+import { chmod, chown, lstat, mkdir, realpath, rm, stat, symlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type Claim, claim } from '../process-lock.mjs';
+import { LocalServerError } from './local-server-error.js';
+import { privateHome } from './postgres-binaries.js';
+import { canReach, type ServerUser, serverUser } from './server-user.js';
+
+/** A server's directory: owned by the user it runs as, closed to everybody else, and claimed by this process until `release`. */
+export interface ServerHome {
+  path: string;
+  user: ServerUser | undefined;
+  release(): void;
+}
+
+/** Makes the directory when there is none. Throws LocalServerError when a live process has it, or when it can't be used by us. */
+export async function openServerHome(directory: string): Promise<ServerHome> {
+  const asked = resolve(directory);
+  const user = await serverUser(asked);
+  try {
+    if (!(await exists(asked))) await create(asked, user);
+    const path = await realpath(asked);
+    if (user && !(await canReach(user, dirname(path)))) throw new Error(`user ${user.uid} can't reach it`);
+    if (user) await chown(path, user.uid, user.gid);
+    else if ((await stat(path)).uid !== process.getuid?.()) throw new Error('it belongs to another user');
+    await chmod(path, 0o700);
+    accessSync(path, constants.W_OK);
+    const release = await claimHome(path, asked);
+    if (user) await chown(join(path, 'owners'), user.uid, user.gid);
+    return { path, user, release };
+  } catch (cause) {
+    if (cause instanceof LocalServerError) throw cause;
+    const why = (cause as Error).message;
+    throw new LocalServerError('UNAVAILABLE', `The data directory ${asked} can't be used: ${why}.`, { cause });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  if (await stat(path).catch(() => undefined)) return true;
+  // A link whose target has gone is as good as nothing, but stands in the way.
+  if (await lstat(path).catch(() => undefined)) await rm(path);
+  return false;
+}
+
+async function create(path: string, user: ServerUser | undefined): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  if (!user || (await canReach(user, await realpath(dirname(path)))))
+    return void (await mkdir(path, { recursive: true }));
+  const elsewhere = join(await privateHome(), `data-${randomBytes(6).toString('hex')}`);
+  await mkdir(elsewhere, { mode: 0o700 });
+  await symlink(elsewhere, path).catch(() => rm(elsewhere, { recursive: true }));
+}
+
+async function claimHome(path: string, asked: string): Promise<() => void> {
+  const owners = join(path, 'owners');
+  let result: Claim = claim(owners);
+  // Two that start at the same moment step back from each other: one of them gets it in a later round.
+  for (let round = 0; round < 4 && !result.release; round++) {
+    await new Promise((next) => setTimeout(next, 20 + Math.random() * 200));
+    result = claim(owners);
+  }
+  if (result.release) return result.release;
+  const message = `The data directory ${asked} is in use by process ${result.holder}: stop it first, or choose another DATA_DIR.`;
+  throw new LocalServerError('IN_USE', message);
+}

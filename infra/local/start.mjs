@@ -1,0 +1,21 @@
+import { requireNode } from './require-node.mjs';
+
+requireNode();
+
+const say = (line) => process.stdout.write(`${line}\n`);
+
+// The standalone runs in this process: signals reach it without being forwarded, its exit code is ours, and 40 MB of memory for a
+// parent that only waits are saved.
+import('./prepare.mjs')
+  .then(({ prepare, root }) => {
+    process.chdir(root);
+    return prepare(say);
+  })
+  .then(() => {
+    say('starting');
+    return import('../../apps/standalone/dist/main.js');
+  })
+  .catch((error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  });

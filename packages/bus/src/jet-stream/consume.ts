@@ -1,0 +1,107 @@
+import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
+import type { Log } from '@acsp/database';
+import { fromBinary } from '@bufbuild/protobuf';
+import { AckPolicy, DeliverPolicy, type JetStreamManager, type JsMsg, jserrors } from '@nats-io/jetstream';
+import { headers, nanos } from '@nats-io/transport-node';
+import type { Consumer } from '../bus.js';
+import { deliver, type Outcome } from '../deliver.js';
+import { consumerLag, deadLetters } from '../metrics.js';
+import type { Link } from './link.js';
+import { deadLetterSubject, eventStream } from './streams.js';
+
+const ackWaitMs = 30_000;
+/** Fetched ahead. Few, because the time for their acknowledgement runs from the moment they were fetched. */
+const prefetch = 32;
+
+/** What a durable consumer does on one link after another. */
+export function consumeFrom(consumer: Consumer, log: Log): (link: Link, signal: AbortSignal) => Promise<void> {
+  const handled = createMemory(1_024);
+
+  async function take(link: Link, message: JsMsg, signal: AbortSignal): Promise<void> {
+    const event = decode(message);
+    if (event === undefined) return settle(link, consumer.name, message, { result: 'dead', error: 'Not an event' });
+    // Its acknowledgement was lost with a connection.
+    if (message.redelivered && handled.has(event.id)) return message.ack();
+    const trace = { traceparent: message.headers?.get('traceparent'), tracestate: message.headers?.get('tracestate') };
+    const attempt = message.info.deliveryCount;
+    const outcome = await keptAlive(message, () => deliver({ consumer, event, attempt, trace, log, signal }));
+    if (outcome.result === 'handled') handled.add(event.id);
+    if (outcome.result === 'dead') log.error({ consumer: consumer.name, event: event.id }, 'Event became a dead letter');
+    await settle(link, consumer.name, message, outcome);
+  }
+
+  return async (link, signal) => {
+    await ensureConsumer(link.manager, consumer);
+    const source = await link.client.consumers.get(eventStream, consumer.name);
+    const messages = await source.consume({ max_messages: prefetch, abort_on_missing_resource: true });
+    const stop = () => messages.stop();
+    signal.addEventListener('abort', stop, { once: true });
+    for await (const message of messages) {
+      if (signal.aborted) message.nak();
+      else await take(link, message, signal);
+      consumerLag.set({ consumer: consumer.name }, message.info.pending);
+    }
+    signal.removeEventListener('abort', stop);
+    if (!link.nats.isClosed()) await link.nats.flush();
+  };
+}
+
+async function ensureConsumer({ consumers }: JetStreamManager, { name, subjects }: Consumer): Promise<void> {
+  const settings = {
+    filter_subjects: [...subjects],
+    ack_wait: nanos(ackWaitMs),
+    // Attempts are counted by us, because the broker would drop an event after its last one.
+    max_deliver: -1,
+    max_ack_pending: 1_000,
+  };
+  const created = { durable_name: name, ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All };
+  const exists = await consumers.info(eventStream, name).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof jserrors.ConsumerNotFoundError) return false;
+      throw error;
+    },
+  );
+  if (exists) await consumers.update(eventStream, name, settings);
+  else await consumers.add(eventStream, { ...created, ...settings });
+}
+
+async function settle({ client }: Link, consumer: string, message: JsMsg, outcome: Outcome): Promise<void> {
+  if (outcome.result === 'handled') return message.ack();
+  if (outcome.result === 'stopped') return message.nak();
+  if (outcome.result === 'later') return message.nak(outcome.delayMs);
+  const reason = headers();
+  reason.set('Acsp-Error', outcome.error.replace(/\s+/g, ' ').slice(0, 500));
+  const msgID = `${consumer}:${message.seq}`;
+  await client.publish(deadLetterSubject(consumer, message.subject), message.data, { msgID, headers: reason });
+  message.term();
+  deadLetters.inc({ consumer });
+}
+
+/** Runs something while telling the broker that the message is still being worked on. */
+async function keptAlive<T>(message: JsMsg, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => message.working(), ackWaitMs / 3);
+  return work().finally(() => clearInterval(timer));
+}
+
+function decode(message: JsMsg): Event | undefined {
+  try {
+    return fromBinary(EventSchema, message.data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last so many ids. */
+function createMemory(size: number) {
+  const ids = new Set<string>();
+  return {
+    has: (id: string) => ids.has(id),
+    add(id: string) {
+      ids.add(id);
+      if (ids.size <= size) return;
+      const [oldest] = ids;
+      if (oldest !== undefined) ids.delete(oldest);
+    },
+  };
+}

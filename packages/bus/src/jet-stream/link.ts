@@ -1,0 +1,42 @@
+import { type JetStreamClient, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { ensureStreams } from './streams.js';
+
+/** A live connection with the streams in place. Once lost it stays lost: whatever hangs on it begins again on the next one. */
+export interface Link {
+  readonly nats: NatsConnection;
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+}
+
+const options = {
+  timeout: 5_000,
+  // An outage that closes no connection is noticed within six seconds.
+  pingInterval: 2_000,
+  maxPingOut: 2,
+  // The library's reconnect would send what was published during an outage although what came before it was lost with the connection.
+  // Without it the broker has got everything up to some event and nothing after that one, and publishing again keeps the order.
+  reconnect: false,
+  noAsyncTraces: true,
+};
+
+/** `url`: `nats://user:password@host:4222`, `nats://token@host`, `tls://…`; the servers of a cluster separated by commas. */
+export async function openLink(url: string): Promise<Link> {
+  const servers = url.split(',').map((text) => new URL(text.trim()));
+  const { username, password, protocol } = servers[0] as URL;
+  const nats = await connect({
+    ...options,
+    servers: servers.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
+    ...(password ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}),
+    ...(username && !password ? { token: decodeURIComponent(username) } : {}),
+    ...(protocol === 'tls:' ? { tls: {} } : {}),
+  });
+  try {
+    const manager = await jetstreamManager(nats, { timeout: 5_000 });
+    await ensureStreams(manager);
+    return { nats, manager, client: manager.jetstream() };
+  } catch (error) {
+    await nats.close();
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type JetStreamManager, jserrors, type StreamConfig } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+
+const daysMs = 86_400_000;
+
+export const eventStream = 'EVENTS';
+export const deadLetterSubject = (consumer: string, subject: string): string => `dead.${consumer}.${subject}`;
+
+type StreamDefinition = Partial<StreamConfig> & { readonly name: string; readonly subjects: string[] };
+
+/** The streams of the broker. What is not set here, such as the number of replicas, is the operator's. */
+const streams: readonly StreamDefinition[] = [
+  {
+    name: eventStream,
+    subjects: ['acsp.>'],
+    max_age: nanos(7 * daysMs),
+    // A relay that stopped between publishing and marking publishes again when it is back.
+    duplicate_window: nanos(600_000),
+    allow_direct: true,
+  },
+  { name: 'DEAD', subjects: ['dead.>'], max_age: nanos(30 * daysMs) },
+];
+
+/** Creates the streams, and brings those of an earlier version up to date. */
+export async function ensureStreams({ streams: api }: JetStreamManager): Promise<void> {
+  for (const stream of streams) {
+    const existing = await api.info(stream.name).catch(unlessNotFound);
+    if (existing === undefined) await api.add(stream);
+    else if (!agrees(existing.config, stream)) await api.update(stream.name, stream);
+  }
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!(error instanceof jserrors.StreamNotFoundError)) throw error;
+}
+
+function agrees(actual: StreamConfig, wanted: StreamDefinition): boolean {
+  return Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(actual[key as keyof StreamConfig], value));
+}

@@ -1,0 +1,32 @@
+import { EventSchema } from '@acsp/contracts/events/v1/event';
+import type { Log } from '@acsp/database';
+import { fromBinary } from '@bufbuild/protobuf';
+import type { Msg } from '@nats-io/transport-node';
+import type { Watcher } from '../bus.js';
+import type { Link } from './link.js';
+
+export interface WatchOptions {
+  readonly link: Link;
+  readonly watcher: Watcher;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Listens on the plain subjects, past the stream: the fastest way, and what it misses it does not need. */
+export async function watchOn({ link: { nats }, watcher, log, signal }: WatchOptions): Promise<void> {
+  const callback = (error: Error | null, message: Msg) => {
+    try {
+      if (error) throw error;
+      watcher.handle(fromBinary(EventSchema, message.data));
+    } catch (cause) {
+      log.error({ err: cause, subject: message.subject }, 'A watcher failed');
+    }
+  };
+  const subscriptions = watcher.subjects.map((subject) => nats.subscribe(subject, { callback }));
+  const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await nats.flush();
+  watcher.onLive?.(true);
+  await Promise.race([nats.closed(), aborted]);
+  for (const subscription of subscriptions) subscription.unsubscribe();
+  watcher.onLive?.(false);
+}

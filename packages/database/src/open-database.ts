@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { ITXClientDenyList } from '@prisma/client/runtime/client';
+import type { Log } from './log.js';
+import { openPostgres, type Postgres } from './open-postgres.js';
+import { deleteExpired } from './outbox.js';
+import { createStatementNames } from './statement-name.js';
+import { retryConflicts } from './transaction.js';
+
+/** What every generated Prisma client has, whatever its models. */
+export interface AnyPrismaClient {
+  $transaction: (...args: never[]) => Promise<unknown>;
+  $disconnect(): Promise<void>;
+}
+
+/** A client inside of a transaction. */
+export type Transaction<P> = Omit<P, ITXClientDenyList>;
+
+export interface DatabaseOptions<P> {
+  /** `postgresql://user:password@host:port/database`. The database belongs to one service. */
+  readonly url: string;
+  /** The service's `prisma/migrations`. */
+  readonly migrationsDir: string;
+  /** Makes the service's generated client: `(adapter) => new PrismaClient({ adapter })`. */
+  readonly client: (adapter: PrismaPg) => P;
+  /** Connections in the pool; 10 when absent. */
+  readonly poolSize?: number;
+  readonly log: Log;
+}
+
+export interface Database<P> extends Postgres {
+  /** The service's client, on the same pool. */
+  readonly prisma: P;
+  /** An interactive transaction, run again when it lost a conflict: it must have no effect but on the database. */
+  transaction<T>(run: (tx: Transaction<P>) => Promise<T>): Promise<T>;
+}
+
+const outboxMigrations = { directory: fileURLToPath(new URL('../migrations', import.meta.url)), schema: 'bus' };
+const housekeepingMs = 600_000;
+
+/** The database of a service: migrated in the background, with the outbox in it. Returns at once, whether PostgreSQL is up or not. */
+export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions<P>): Database<P> {
+  const { log, migrationsDir } = options;
+  const postgres = openPostgres({ ...options, migrations: [outboxMigrations, { directory: migrationsDir }] });
+  const { pool } = postgres;
+  const prisma = options.client(new PrismaPg(pool, { statementNameGenerator: createStatementNames() }));
+  const housekeeping = setInterval(() => {
+    postgres
+      .ping()
+      .then(() => deleteExpired(pool))
+      .catch((error: unknown) => log.warn({ err: error }, 'Old events could not be deleted'));
+  }, housekeepingMs).unref();
+  return {
+    ...postgres,
+    prisma,
+    transaction<T>(run: (tx: Transaction<P>) => Promise<T>) {
+      const limits = { maxWait: 2_500, timeout: 5_000 };
+      return retryConflicts(() => prisma.$transaction(...([run, limits] as never[])) as Promise<T>);
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(housekeeping);
+      await prisma.$disconnect();
+      await postgres[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '@acsp/errors';
+import type { Fields } from '@acsp/rpc';
+
+/** The bytes of a request's body. Throws PAYLOAD_TOO_LARGE as soon as they are too many; the rest is not read. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+}
+
+const tooLarge = (maxBytes: number) => new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });
+
+/** The members of a JSON body, which must be an object in UTF-8. */
+export function parseBody(raw: Buffer): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(raw.toString('utf8'));
+  } catch {
+    throw new AppError('INVALID_JSON');
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new AppError('INVALID_JSON', { detail: 'Body must be a JSON object' });
+}
+
+/** The parameters of a request target's query; of one that is given twice, the last. */
+export function queryFields(target: string): Fields {
+  const mark = target.indexOf('?');
+  return mark < 0 ? {} : Object.fromEntries(new URLSearchParams(target.slice(mark + 1)));
+}

@@ -1,0 +1,29 @@
+import type { ServerResponse } from 'node:http';
+import { type AppError, catalogue, toProblem } from '@acsp/errors';
+
+/** Answers with JSON. Answers of the API are private to the caller and of the moment, so nothing on the way may keep them. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  contentType = 'application/json',
+): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.statusCode = status;
+  response.setHeader('Content-Type', contentType);
+  response.setHeader('Content-Length', bytes.length);
+  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
+  response.end(response.req.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Answers with RFC 9457 and the headers that belong to the error. */
+export function sendProblem(response: ServerResponse, error: AppError, requestId: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  // What is left of a body that nobody reads would be taken for the next request.
+  if (!response.req.complete) response.setHeader('Connection', 'close');
+  if (error.retryAfterSeconds !== undefined) response.setHeader('Retry-After', Math.ceil(error.retryAfterSeconds));
+  sendJson(response, catalogue[error.code].http, toProblem(error, requestId), 'application/problem+json');
+}

@@ -1,0 +1,48 @@
+import type { Logger } from './create-logger.js';
+import { within } from './within.js';
+
+export interface StackOptions {
+  /** Told of each step that fails, as it happens. */
+  readonly log?: Logger;
+  /** How long one step may take before the next one starts; 10 s by default. */
+  readonly stepTimeoutMs?: number;
+}
+
+/** What was started, to be stopped in reverse order. */
+export interface Stack extends AsyncDisposable {
+  /** Takes a resource and gives it back, so that it can be taken where it is made. */
+  use<T extends AsyncDisposable | Disposable>(resource: T): T;
+  defer(step: () => void | Promise<void>): void;
+}
+
+/**
+ * A stack whose disposal runs every step, the latest first, even when some fail or run late; then it rejects with an AggregateError of what
+ * failed. Disposing again does nothing.
+ */
+export function createStack({ log, stepTimeoutMs = 10_000 }: StackOptions = {}): Stack {
+  const steps: (() => void | PromiseLike<void>)[] = [];
+  return {
+    use(resource) {
+      steps.push(() =>
+        Symbol.asyncDispose in resource ? resource[Symbol.asyncDispose]() : (resource as Disposable)[Symbol.dispose](),
+      );
+      return resource;
+    },
+    defer(step) {
+      steps.push(step);
+    },
+    async [Symbol.asyncDispose]() {
+      const failures: unknown[] = [];
+      for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+        const running = step;
+        try {
+          await within(stepTimeoutMs, 'A step of the stop', (async () => running())());
+        } catch (error) {
+          log?.error({ err: error }, 'a step of the stop failed');
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} steps of the stop failed`);
+    },
+  };
+}

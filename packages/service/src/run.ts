@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startTelemetry } from '@acsp/telemetry';
+import { z } from 'zod';
+import { createHealth, type Health } from './create-health.js';
+import { createLogger, type Logger } from './create-logger.js';
+import { createStack, type Stack } from './create-stack.js';
+import { loadConfigs } from './load-config.js';
+import { scrub } from './redact.js';
+import { serveOps } from './serve-ops.js';
+import { describeFailure } from './start-failure.js';
+
+export interface Runtime<C> {
+  readonly config: C;
+  readonly log: Logger;
+  readonly health: Health;
+}
+
+export interface RunOptions<S extends z.ZodType> {
+  /** Of the service, in logs, traces and messages. */
+  readonly name: string;
+  /** The schema of its environment; run loads it and reports what is wrong. */
+  readonly config: S;
+  /** Resolves once the service answers. What it returns is disposed at the end; it closes by itself what it had opened when it fails. */
+  readonly start: (runtime: Runtime<z.output<S>>) => AsyncDisposable | Promise<AsyncDisposable>;
+  /** For everything between the signal and the exit; 25 s by default, inside the 30 s that Kubernetes gives. */
+  readonly stopTimeoutMs?: number;
+}
+
+const variables = z.object({
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Unset: no ops door. */
+  OPS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  OPS_HOST: z.string().optional(),
+  /** How long a load balancer needs to see that the process is no longer ready. */
+  DRAIN_DELAY_MS: z.coerce.number().int().min(0).max(20_000).default(0),
+});
+
+/**
+ * The main of a process. It reads the configuration, opens the ops door, starts the service and stops it on SIGTERM or SIGINT: not ready,
+ * DRAIN_DELAY_MS, the service, the ops door, traces. Exit codes: 0 after a clean stop; 1 when the start fails (one sentence on standard
+ * error), a step of the stop fails or the stop takes too long, an error is caught by nobody, or a second signal comes.
+ */
+export function run<S extends z.ZodType>(options: RunOptions<S>): void {
+  live(options).then(
+    (code) => process.exit(code),
+    (error: unknown) => {
+      process.stderr.write(`${options.name} could not start: ${scrub(describeFailure(error).sentence)}\n`);
+      process.exit(1);
+    },
+  );
+}
+
+async function live<S extends z.ZodType>({ name, config: schema, start, stopTimeoutMs = 25_000 }: RunOptions<S>) {
+  const [settings, config] = loadConfigs([variables, schema] as const, process.env);
+  const log = createLogger({ name, level: settings.LOG_LEVEL });
+  exitOnUncaught(log);
+  const signal = firstSignal();
+
+  const health = createHealth();
+  let ready = false;
+  health.check('process', () => {
+    if (!ready) throw new Error('starting');
+  });
+  const stack = createStack({ log, stepTimeoutMs: stopTimeoutMs });
+  stack.use(await startTelemetry(name));
+  if (settings.OPS_PORT !== undefined) {
+    stack.use(await serveOps({ port: settings.OPS_PORT, host: settings.OPS_HOST, health }));
+  }
+
+  const starting = startLogged(log, async () => {
+    stack.use(await start({ config, log, health }));
+    ready = true;
+  });
+  await Promise.race([starting, signal]);
+  const received = await signal;
+  const deadline = exitAfter(stopTimeoutMs, log);
+  log.info({ signal: received }, 'stopping');
+  health.drain();
+  if (ready) await delay(settings.DRAIN_DELAY_MS);
+  await starting;
+  const code = await stop(stack);
+  clearTimeout(deadline);
+  log.info('stopped');
+  return code;
+}
+
+async function startLogged(log: Logger, start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+    log.info('started');
+  } catch (error) {
+    // A fault of the surroundings is said in one sentence by run; a fault of ours needs its stack.
+    if (!describeFailure(error).known || log.isLevelEnabled('debug')) log.fatal({ err: error }, 'the start failed');
+    throw error;
+  }
+}
+
+async function stop(stack: Stack): Promise<number> {
+  try {
+    await stack[Symbol.asyncDispose]();
+    return 0;
+  } catch {
+    return 1;
+  }
+}
+
+/** The second signal means that whoever sends it does not want to wait. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let received = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (received) process.exit(1);
+      received = true;
+      resolve(signal);
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+}
+
+function exitAfter(limitMs: number, log: Logger): NodeJS.Timeout {
+  return setTimeout(() => {
+    log.error(`the stop took longer than ${limitMs} ms`);
+    process.exit(1);
+  }, limitMs);
+}
+
+function exitOnUncaught(log: Logger): void {
+  const exit = (error: unknown) => {
+    log.fatal({ err: error }, 'nobody caught this error');
+    process.exit(1);
+  };
+  process.on('uncaughtException', exit).on('unhandledRejection', exit);
+}

@@ -1,0 +1,19 @@
+import { describeFailure } from './start-failure.js';
+
+test('only the first line of a message is said, and it ends like a sentence', () => {
+  const error = Object.assign(new Error('password authentication failed\nfor user x'), { code: '28P01' });
+  expect(describeFailure(error)).toEqual({ sentence: 'password authentication failed.', known: true });
+});
+
+test('an error without a message is said by its code', () => {
+  const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+  expect(describeFailure(error)).toEqual({ sentence: 'ECONNREFUSED.', known: true });
+});
+
+test('a wrong call of Node is not a known reason', () => {
+  const error = Object.assign(new TypeError('The "path" argument must be of type string'), {
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
+  expect(describeFailure(error).known).toBe(false);
+  expect(describeFailure('odd')).toEqual({ sentence: 'odd.', known: false });
+});

@@ -1,0 +1,25 @@
+import { counter, gauge, histogram, renderMetrics } from './metrics.js';
+
+test('the same name is the same metric, wherever it is asked for', async () => {
+  counter('acsp_test_requests_total', 'Requests', ['route']).inc({ route: '/a' });
+  counter('acsp_test_requests_total', 'Requests', ['route']).inc({ route: '/a' }, 2);
+  expect(await renderMetrics()).toContain('acsp_test_requests_total{route="/a"} 3');
+});
+
+test('gauges go up and down, histograms count into buckets of seconds', async () => {
+  const open = gauge('acsp_test_open', 'Open');
+  open.inc();
+  open.inc();
+  open.dec();
+  histogram('acsp_test_seconds', 'Time', ['code']).observe({ code: 200 }, 0.03);
+  const text = await renderMetrics();
+  expect(text).toContain('acsp_test_open 1');
+  expect(text).toContain('acsp_test_seconds_bucket{le="0.05",code="200"} 1');
+  expect(text).toContain('acsp_test_seconds_bucket{le="0.025",code="200"} 0');
+});
+
+test('metrics of the process are included', async () => {
+  const text = await renderMetrics();
+  expect(text).toContain('process_cpu_seconds_total');
+  expect(text).toContain('nodejs_eventloop_lag_seconds');
+});
