@@ -80,7 +80,8 @@ prepare() {
 use_trixie() {
   local mirror
   mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -Eo 'https?://[^ ]+/debian/?( |$)' | head -n 1)
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} trixie main" >"$work/sources.list"
+  [ -n "$mirror" ] || return 0
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$work/sources.list"
   apt+=(-o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=/dev/null)
   apt-get "${apt[@]}" -qq update 2>"$work/errors" || true
 }

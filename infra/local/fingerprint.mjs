@@ -13,7 +13,7 @@ export function fingerprint(root) {
     (entry) => entry.isFile() && /\.(json|ya?ml)$/.test(entry.name),
   );
   const manifests = files.filter((path) => path.endsWith('package.json'));
-  const platform = [process.platform, process.arch, process.versions.modules].join();
+  const platform = `${process.platform}-${process.arch}`;
   const install = hash([...settings.map((name) => join(root, name)), ...manifests], platform);
   return { install, build: hash([...top.map((entry) => join(root, entry.name)), ...files], install) };
 }

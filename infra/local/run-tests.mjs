@@ -49,16 +49,17 @@ function summarise(outcome, exitCode) {
   const failed = outcome.numFailedTests + outcome.numRuntimeErrorTestSuites;
   const skipped = outcome.numPendingTests + outcome.numTodoTests;
   say(`${outcome.numPassedTests} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
-  return failed ? exitCode || 1 : exitCode;
+  const nothingRan = outcome.numPassedTests + failed === 0;
+  return failed || nothingRan ? exitCode || 1 : exitCode;
 }
 
 /** A line for each suite that did not run, with the reason that describeWith of the testkit wrote into its name. */
 function leftOut({ testResults }) {
   const lines = new Map();
   for (const { name, assertionResults } of testResults) {
-    for (const { status, fullName, ancestorTitles } of assertionResults) {
-      if (status !== 'pending' && status !== 'todo') continue;
-      const suite = ancestorTitles.find((title) => title.includes('[left out: ')) ?? fullName;
+    for (const { ancestorTitles } of assertionResults) {
+      const suite = ancestorTitles.find((title) => title.includes('[left out: '));
+      if (!suite) continue;
       const line = `left out: ${relative(root, name)}: ${suite.replace('[left out: ', '(').replace(/\]$/, ')')}`;
       lines.set(line, (lines.get(line) ?? 0) + 1);
     }

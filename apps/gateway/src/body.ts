@@ -1,22 +1,23 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { AppError } from '@acsp/errors';
 import { parseBody, queryFields, readBody } from '@acsp/http';
 import type { Fields } from '@acsp/rpc';
 import type { Exchange } from './exchange.js';
 
-export const standardBodyBytes = 64 * 1024;
-
 /** What the headers tell of a body: throws PAYLOAD_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE before any of it is read. */
 export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number): void {
   const length = headers['content-length'];
-  if (Number(length ?? 0) > maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });
-  const empty = headers['transfer-encoding'] === undefined && (length === undefined || length === '0');
-  if (empty && headers['content-type'] === undefined) return;
+  if (Number(length ?? 0) > maxBytes)
+    throw new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });
+  if (headers['content-type'] === undefined && !hasBody(headers)) return;
   if (!isJson(headers['content-type'] ?? '') || (headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE');
   }
 }
+
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 function isJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
@@ -39,37 +40,41 @@ export async function fieldsOf(exchange: Exchange, maxBytes: number): Promise<Fi
 
 /** The proxy takes a body by piping the request; a body that was read already is piped from its buffer. */
 function sendAgain(request: IncomingMessage, bytes: Buffer): Buffer {
-  request.pipe = <Destination extends Writable>(destination: Destination) => {
-    destination.end(bytes);
-    return destination;
-  };
+  const send = (destination: Writable) => (bytes.length === 0 ? destination.end() : destination.end(bytes));
+  request.pipe = send as typeof request.pipe;
   return bytes;
 }
 
 const nothing = Buffer.alloc(0);
 
-/** A body where none is meant, such as a GET's, stays here. */
-export function dropBody(exchange: Exchange): void {
-  exchange.body = sendAgain(exchange.request, nothing);
+/**
+ * Before a request goes on: a body of known length may stream, one in chunks must be counted first, and where none is meant, as in a GET,
+ * none goes on.
+ */
+export async function settleBody(exchange: Exchange, maxBytes: number): Promise<void> {
+  const { method, headers } = exchange.request;
+  if (method !== 'POST') exchange.body = sendAgain(exchange.request, nothing);
+  else if (headers['transfer-encoding'] !== undefined) await bytesOf(exchange, maxBytes);
 }
 
 const drainBytes = 8 << 20;
 const drainMs = 2_000;
 
 /**
- * Reads on and forgets, so that a client that is still sending gets to see the refusal: a connection that is closed on unread bytes is reset,
- * and the answer with it.
+ * Reads on and forgets, so that a client that is still sending gets to see its refusal: closing a connection on unread bytes resets it, and
+ * the answer is lost.
  */
 export async function drainBody(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
+  let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve) => {
     let size = 0;
-    const timer = setTimeout(resolve, drainMs);
+    timer = setTimeout(resolve, drainMs);
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > drainBytes) resolve();
     });
-    request.once('close', resolve).once('end', resolve).once('error', resolve);
-    request.once('close', () => clearTimeout(timer));
+    for (const end of ['end', 'error', 'close']) request.once(end, () => resolve());
   });
+  clearTimeout(timer);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { limitNames } from './limits.js';
 import { parseTrust } from './client-address.js';
+import { limitNames } from './limits.js';
 
 const doorUrl = () => z.url({ protocol: /^http$/ }).optional();
 

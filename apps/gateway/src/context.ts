@@ -8,7 +8,9 @@ import type { Config } from './config.js';
 /** Everything that the gateway's code reaches for. */
 export interface Context extends AsyncDisposable {
   readonly config: Config;
-  readonly clients: { readonly identity: Pick<RpcClientOf<typeof IdentityService>, 'verifyLoginKey' | 'getSigningKey'> };
+  readonly clients: {
+    readonly identity: Pick<RpcClientOf<typeof IdentityService>, 'verifyLoginKey' | 'getSigningKey'>;
+  };
   /** Used signatures and idempotent answers. */
   readonly store: Store;
   readonly limiter: RateLimiter;
@@ -33,7 +35,9 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
     },
     store: overrides.store ?? stack.use(createStore({ redisUrl, prefix: 'gateway:', log, onOutage: 'memory' })),
     limiter: overrides.limiter ?? stack.use(createRateLimiter({ redisUrl, log })),
-    bus: overrides.bus ?? (config.NATS_URL === undefined ? undefined : stack.use(jetStreamBus({ url: config.NATS_URL, log }))),
+    bus:
+      overrides.bus ??
+      (config.NATS_URL === undefined ? undefined : stack.use(jetStreamBus({ url: config.NATS_URL, log }))),
     principals,
     clock: overrides.clock ?? systemClock,
     log,

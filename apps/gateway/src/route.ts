@@ -36,8 +36,8 @@ export interface Route extends HttpRoute {
   readonly when?: (fields: Fields) => boolean;
   /** The answer holds a secret, so it is not kept for an Idempotency-Key. */
   readonly secret?: boolean;
-  /** 64 KiB when absent. Forms of one path share the first one's. */
-  readonly maxBodyBytes?: number;
+  /** Forms of one path share it. */
+  readonly maxBodyBytes: number;
 }
 
 /** A path that is no more, and what replaces it. */

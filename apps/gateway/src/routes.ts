@@ -1,24 +1,10 @@
 import type { Fields } from '@acsp/rpc';
-import { agent, gapFill, group, holder, registration, untimed } from './credentials/signature-rule.js';
+import { agent, gapFill, group, holder, initiation, registration, untimed } from './credentials/signature-rule.js';
 import type { LimitName } from './limits.js';
 import type { Credential, Deprecated, Route, Service } from './route.js';
 
-type More = Partial<Omit<Route, 'http' | 'service' | 'by' | 'limit'>>;
-
-const on = (operation: string, service: Service, by: readonly Credential[], limit?: LimitName, more?: More): Route => ({
-  http: operation.replace(' ', ' /api/acsp/'),
-  service,
-  by,
-  limit,
-  rule: agent,
-  aid: ['aid'],
-  ...more,
-});
-
-const moved = (operation: string, path: string): Deprecated => ({
-  http: operation.replace(' ', ' /api/acsp/'),
-  movedTo: `/api/acsp/${path}`,
-});
+/** Method and path, credentials, limit (none on what operators call), and where the operation differs from the rest. */
+type Row = readonly [operation: string, by: readonly Credential[], limit?: LimitName, more?: Partial<Route>];
 
 /** Whether any of these fields is there. */
 const given =
@@ -30,120 +16,130 @@ const none = ['none'] as const;
 const bearer = ['login_key'] as const;
 const anyKey = ['login_key', 'login_key_body'] as const;
 const signed = ['signature'] as const;
+const keyOrSigned = ['login_key', 'signature'] as const;
+const keyOrNone = ['login_key', 'none'] as const;
 const secret = true;
 
-/** Every operation (interface, section 4): method and path, service, credentials, limit, and what differs from the rule. */
-export const routes: readonly (Route | Deprecated)[] = [
-  // Identity and account
-  on('POST register', 'identity', signed, 'register', { rule: registration, secret }),
-  on('POST agent-init', 'identity', signed, 'agent-init', { rule: { ...holder, missing: 'MISSING_FIELDS' }, secret, when: given('aid', 'public_key', 'signature') }),
-  on('POST agent-init', 'identity', none, 'agent-init', { secret }),
-  on('POST quickstart', 'identity', none, 'quickstart', { secret }),
-  on('POST profile/update', 'identity', bearer, 'profile-update'),
-  on('POST revoke', 'identity', signed, 'agent', { rule: untimed, aid: ['attester_aid'], when: given('attestation_id') }),
-  on('POST revoke', 'identity', signed, 'revoke', { rule: holder }),
-  on('POST account-delete', 'identity', ['unchecked_login_key'], 'account-delete'),
-  on('GET status', 'identity', none, 'public', { when: given('aid') }),
-  on('GET status', 'identity', none),
-  on('POST connect', 'identity', anyKey, 'agent', { secret }),
-  on('GET connect/{token}', 'identity', none, 'public'),
-  on('GET auth/verify', 'identity', none, 'public'),
+const isRating = (fields: Fields) => given('subject_aid')(fields) && !given('target_aid')(fields);
+const directSender = { aid: ['sender_aid', 'from'], when: given('recipient_aid', 'to') };
 
-  // Search
-  on('POST search', 'search', ['login_key', 'signature'], 'agent'),
+/** Every operation (interface, section 4), by the service that serves it. Paths are below `/api/acsp/`. */
+const table: Readonly<Record<Service, readonly Row[]>> = {
+  identity: [
+    ['POST register', signed, 'register', { rule: registration, secret }],
+    [
+      'POST agent-init',
+      signed,
+      'agent-init',
+      { rule: initiation, when: given('aid', 'public_key', 'signature'), secret },
+    ],
+    ['POST agent-init', none, 'agent-init', { secret }],
+    ['POST quickstart', none, 'quickstart', { secret }],
+    ['POST profile/update', bearer, 'profile-update'],
+    ['POST revoke', signed, 'agent', { rule: untimed, aid: ['attester_aid'], when: given('attestation_id') }],
+    ['POST revoke', signed, 'revoke', { rule: holder }],
+    ['POST account-delete', ['unchecked_login_key'], 'account-delete'],
+    ['GET status', none, 'public', { when: given('aid') }],
+    ['GET status', none],
+    ['POST connect', anyKey, 'agent', { secret }],
+    ['GET connect/{token}', none, 'public'],
+    ['GET auth/verify', none, 'public'],
+    ['POST attest', signed, 'agent', { rule: untimed, aid: ['attester_aid'], when: isRating }],
+    ['POST attest', bearer, 'attest'],
+    ['GET attestations', none, 'public'],
+  ],
+  search: [
+    ['POST search', keyOrSigned, 'agent'],
+    ['GET mcp', none, 'public'],
+    ['POST mcp', none, 'public'],
+    ['POST a2a', bearer, 'agent'],
+    ['GET a2a/agent-card', none, 'public'],
+    ['POST beaver', signed, 'agent', { rule: untimed, aid: ['aid_a'] }],
+    ['POST beaver-triple', signed, 'agent', { rule: untimed, aid: ['aid_a'] }],
+  ],
+  messaging: [
+    ['POST message/send', keyOrSigned, 'message-send', directSender],
+    ['POST message/send', bearer, 'message-send'],
+    ['GET inbox', ['login_key', 'aid'], 'inbox'],
+    ['POST inbox/read', bearer, 'agent'],
+    ['POST message/broadcast', anyKey, 'agent', { when: given('to_aids') }],
+    ['POST message/broadcast', bearer, 'broadcast'],
+    ['GET message/history', bearer, 'history'],
+    ['POST connect/propose', anyKey, 'agent'],
+    ['GET channels', keyOrNone, 'public'],
+    ['POST channels', anyKey, 'agent'],
+    ['POST channels/join', anyKey, 'agent'],
+    ['POST channels/invite', anyKey, 'agent'],
+    ['GET channels/messages', keyOrNone, 'public'],
+    ['POST channels/messages', anyKey, 'agent'],
+    ['POST thread/create', signed, 'agent', { aid: ['initiator_aid'] }],
+    ['POST thread/message', signed, 'agent'],
+    ['POST thread/status', signed, 'agent'],
+    ['GET thread/{thread_id}', signed, 'agent'],
+    ['GET threads', signed, 'agent'],
+  ],
+  tasks: [
+    ['POST tasks', bearer, 'tasks'],
+    ['GET tasks', bearer, 'tasks'],
+    ['GET tasks/{id}', bearer, 'tasks'],
+    ['POST tasks/claim', bearer, 'tasks'],
+    ['POST tasks/claims/resolve', bearer, 'tasks'],
+    ['POST tasks/update', bearer, 'tasks'],
+    ['POST tasks/submit', bearer, 'tasks'],
+    ['POST tasks/delegate', bearer, 'tasks'],
+    ['POST tasks/message', bearer, 'tasks'],
+  ],
+  workspace: [
+    ['GET workspace', bearer, 'agent'],
+    ['POST workspace/create', signed, 'agent'],
+    ['GET workspace/list', ['aid'], 'public'],
+    ['GET workspace/{id}', signed, 'agent'],
+    ['POST workspace/document/add', signed, 'agent', { maxBodyBytes: 2 << 20 }],
+    ['GET workspace/document/list', ['aid'], 'public'],
+    ['GET workspace/document/{id}', ['signature', 'aid'], 'public'],
+    ['POST workspace/key/grant', signed, 'agent'],
+    ['GET workspace/activity', signed, 'agent'],
+    ['POST group/create', signed, 'agent', { rule: group }],
+    ['POST group/join', signed, 'agent', { rule: group }],
+    ['POST group/verify', signed, 'agent', { rule: group }],
+    ['POST group/invite', signed, 'agent', { rule: group }],
+    ['GET group/members', signed, 'agent', { rule: group }],
+  ],
+  events: [
+    ['POST events/token', ['login_key', 'login_key_body', 'signature'], 'agent', { secret }],
+    ['GET events/radio', ['event_token'], 'public'],
+    ['GET events/stream', signed, 'agent', { rule: gapFill }],
+    ['POST presence', anyKey, 'agent'],
+    ['POST presence/heartbeat', anyKey, 'presence-heartbeat'],
+    ['GET presence', bearer, 'presence-get'],
+    ['GET presence-get', bearer, 'presence-get'],
+    ['GET presence/get', bearer, 'presence-get'],
+    ['POST presence/subscribe', anyKey, 'presence-subscribe'],
+    ['POST presence/sweep', ['internal']],
+  ],
+  webhook: [
+    ['POST webhook/register', signed, 'agent', { secret }],
+    ['GET webhook/status', none, 'public'],
+    ['POST webhook/worker', ['internal']],
+  ],
+};
 
-  // Messages
-  on('POST message/send', 'messaging', ['login_key', 'signature'], 'message-send', { aid: ['sender_aid', 'from'], when: given('recipient_aid', 'to') }),
-  on('POST message/send', 'messaging', bearer, 'message-send'),
-  on('GET inbox', 'messaging', ['login_key', 'aid'], 'inbox'),
-  on('POST inbox/read', 'messaging', bearer, 'agent'),
-  on('POST message/broadcast', 'messaging', anyKey, 'agent', { when: given('to_aids') }),
-  on('POST message/broadcast', 'messaging', bearer, 'broadcast'),
-  on('GET message/history', 'messaging', bearer, 'history'),
-  on('POST connect/propose', 'messaging', anyKey, 'agent'),
-  moved('POST propose', 'connect/propose'),
-  moved('GET match', 'search'),
-  moved('POST match', 'search'),
+const standard = { rule: agent, aid: ['aid'], maxBodyBytes: 64 * 1024 };
 
-  // Channels
-  on('GET channels', 'messaging', ['login_key', 'none'], 'public'),
-  on('POST channels', 'messaging', anyKey, 'agent'),
-  on('POST channels/join', 'messaging', anyKey, 'agent'),
-  on('POST channels/invite', 'messaging', anyKey, 'agent'),
-  on('GET channels/messages', 'messaging', ['login_key', 'none'], 'public'),
-  on('POST channels/messages', 'messaging', anyKey, 'agent'),
+export const routes: readonly Route[] = Object.entries(table).flatMap(([service, rows]) =>
+  rows.map(([operation, by, limit, more]) => ({
+    ...standard,
+    http: operation.replace(' ', ' /api/acsp/'),
+    service: service as Service,
+    by,
+    limit,
+    ...more,
+  })),
+);
 
-  // Anonymous groups
-  on('POST group/create', 'workspace', signed, 'agent', { rule: group }),
-  on('POST group/join', 'workspace', signed, 'agent', { rule: group }),
-  on('POST group/verify', 'workspace', signed, 'agent', { rule: group }),
-  on('POST group/invite', 'workspace', signed, 'agent', { rule: group }),
-  on('GET group/members', 'workspace', signed, 'agent', { rule: group }),
-
-  // Presence
-  on('POST presence', 'events', anyKey, 'agent'),
-  on('POST presence/heartbeat', 'events', anyKey, 'presence-heartbeat'),
-  on('GET presence', 'events', bearer, 'presence-get'),
-  on('GET presence-get', 'events', bearer, 'presence-get'),
-  on('GET presence/get', 'events', bearer, 'presence-get'),
-  on('POST presence/subscribe', 'events', anyKey, 'presence-subscribe'),
-  on('POST presence/sweep', 'events', ['internal']),
-
-  // Negotiation threads
-  on('POST thread/create', 'messaging', signed, 'agent', { aid: ['initiator_aid'] }),
-  on('POST thread/message', 'messaging', signed, 'agent'),
-  on('POST thread/status', 'messaging', signed, 'agent'),
-  on('GET thread/{thread_id}', 'messaging', signed, 'agent'),
-  on('GET threads', 'messaging', signed, 'agent'),
-
-  // Two-party computation
-  on('POST beaver', 'search', signed, 'agent', { rule: untimed, aid: ['aid_a'] }),
-  on('POST beaver-triple', 'search', signed, 'agent', { rule: untimed, aid: ['aid_a'] }),
-
-  // Workspaces
-  on('GET workspace', 'workspace', bearer, 'agent'),
-  on('POST workspace/create', 'workspace', signed, 'agent'),
-  on('GET workspace/list', 'workspace', ['aid'], 'public'),
-  on('GET workspace/{id}', 'workspace', signed, 'agent'),
-  on('POST workspace/document/add', 'workspace', signed, 'agent', { maxBodyBytes: 2 << 20 }),
-  on('GET workspace/document/list', 'workspace', ['aid'], 'public'),
-  on('GET workspace/document/{id}', 'workspace', ['signature', 'aid'], 'public'),
-  on('POST workspace/key/grant', 'workspace', signed, 'agent'),
-  on('GET workspace/activity', 'workspace', signed, 'agent'),
-
-  // Events
-  on('POST events/token', 'events', ['login_key', 'login_key_body', 'signature'], 'agent', { secret }),
-  on('GET events/radio', 'events', ['event_token'], 'public'),
-  on('GET events/stream', 'events', signed, 'agent', { rule: gapFill }),
-
-  // Webhooks
-  on('POST webhook/register', 'webhook', signed, 'agent', { secret }),
-  on('GET webhook/status', 'webhook', none, 'public'),
-  on('POST webhook/worker', 'webhook', ['internal']),
-
-  // Attestations
-  on('POST attest', 'identity', signed, 'agent', { rule: untimed, aid: ['attester_aid'], when: isRating }),
-  on('POST attest', 'identity', bearer, 'attest'),
-  on('GET attestations', 'identity', none, 'public'),
-
-  // Tool bridge
-  on('GET mcp', 'search', none, 'public'),
-  on('POST mcp', 'search', none, 'public'),
-  on('POST a2a', 'search', bearer, 'agent'),
-  on('GET a2a/agent-card', 'search', none, 'public'),
-
-  // Tasks
-  on('POST tasks', 'tasks', bearer, 'tasks'),
-  on('GET tasks', 'tasks', bearer, 'tasks'),
-  on('GET tasks/{id}', 'tasks', bearer, 'tasks'),
-  on('POST tasks/claim', 'tasks', bearer, 'tasks'),
-  on('POST tasks/claims/resolve', 'tasks', bearer, 'tasks'),
-  on('POST tasks/update', 'tasks', bearer, 'tasks'),
-  on('POST tasks/submit', 'tasks', bearer, 'tasks'),
-  on('POST tasks/delegate', 'tasks', bearer, 'tasks'),
-  on('POST tasks/message', 'tasks', bearer, 'tasks'),
+/** Paths that are no more (interface, section 7.1). */
+export const deprecated: readonly Deprecated[] = [
+  { http: 'POST /api/acsp/propose', movedTo: '/api/acsp/connect/propose' },
+  { http: 'GET /api/acsp/match', movedTo: '/api/acsp/search' },
+  { http: 'POST /api/acsp/match', movedTo: '/api/acsp/search' },
 ];
-
-function isRating(fields: Fields): boolean {
-  return given('subject_aid')(fields) && !given('target_aid')(fields);
-}

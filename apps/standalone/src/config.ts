@@ -13,6 +13,11 @@ export const configSchema = z.object({
   INTERNAL_TOKEN: z.string().min(16).optional(),
   /** A PostgreSQL server to use in place of the embedded one: databases are made on it. */
   DATABASE_URL: z.string().optional(),
+  /** Goes before the names of the databases on that server, so that several deployments can share it. */
+  DATABASE_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9_]{0,40}$/)
+    .default(''),
   /** A JetStream server to use in place of the embedded bus. */
   NATS_URL: z.string().optional(),
   /** A Redis server to use in place of memory. */

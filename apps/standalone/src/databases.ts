@@ -9,8 +9,8 @@ export interface Databases extends AsyncDisposable {
 }
 
 /** The PostgreSQL server of DATABASE_URL, else an embedded one under DATA_DIR. */
-export async function openDatabases({ DATABASE_URL, DATA_DIR }: Config): Promise<Databases> {
-  if (DATABASE_URL !== undefined) return remoteDatabases(DATABASE_URL);
+export async function openDatabases({ DATABASE_URL, DATABASE_PREFIX, DATA_DIR }: Config): Promise<Databases> {
+  if (DATABASE_URL !== undefined) return remoteDatabases(DATABASE_URL, DATABASE_PREFIX);
   const server = await startPostgres({ dataDir: join(resolve(DATA_DIR), 'postgres') });
   return {
     async open(name) {
@@ -21,9 +21,10 @@ export async function openDatabases({ DATABASE_URL, DATA_DIR }: Config): Promise
   };
 }
 
-function remoteDatabases(serverUrl: string): Databases {
+function remoteDatabases(serverUrl: string, prefix: string): Databases {
   return {
-    async open(name) {
+    async open(service) {
+      const name = `${prefix}${service}`;
       const client = new pg.Client({ connectionString: serverUrl });
       await client.connect();
       try {

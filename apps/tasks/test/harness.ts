@@ -1,7 +1,7 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
 import { type Agent, byAnyone, byService, createPrincipals, serveRpc } from '@acsp/rpc';
-import { type Clock, createHealth, createLogger, createStack } from '@acsp/service';
+import { type Clock, createHealth, createLogger, createStack, type Health } from '@acsp/service';
 import { testDatabase } from '@acsp/testkit';
 import { z } from 'zod';
 import { configSchema } from '../src/config.js';
@@ -9,17 +9,20 @@ import { type Context, createContext } from '../src/context.js';
 import { start } from '../src/server.js';
 
 const secret = 'a secret that only this test run knows';
-const principals = createPrincipals(secret);
-const log = createLogger({ name: 'tasks', level: 'silent' });
+/** Of every service in the tests. */
+export const principals = createPrincipals(secret);
+export const log = createLogger({ name: 'tasks', level: 'silent' });
 
 export interface Answer {
   readonly status: number;
+  readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely.
   readonly body: any;
 }
 
 export interface Tasks extends AsyncDisposable {
   readonly context: Context;
+  readonly health: Health;
   /** Where the contract door listens. */
   readonly address: string;
   readonly databaseUrl: string;
@@ -31,6 +34,12 @@ export interface Options {
   readonly clock?: Clock;
   /** Of a service that runs already, to share it. */
   readonly databaseUrl?: string;
+  /** Of an identity service, in place of the one that knows every agent but the stranger. */
+  readonly identityAddress?: string;
+  /** Of a search service; absent as where none is deployed. */
+  readonly searchAddress?: string;
+  /** Whether to wait for the tables; false where the database is away. */
+  readonly migrated?: boolean;
 }
 
 let made = 0;
@@ -45,23 +54,31 @@ export function agent(name: string): Agent {
 export const stranger = { aid: 'f'.repeat(50), name: 'nobody' };
 
 /** The tasks service on a database of its own, with an identity service that knows every agent but the stranger. */
-export async function startTasks({ clock, databaseUrl }: Options = {}): Promise<Tasks> {
+export async function startTasks({
+  clock,
+  databaseUrl,
+  identityAddress,
+  searchAddress,
+  migrated = true,
+}: Options = {}): Promise<Tasks> {
   const stack = createStack();
   const url = databaseUrl ?? stack.use(await testDatabase()).url;
-  const identity = stack.use(await serveKnownAgents());
   const config = configSchema.parse({
     DATABASE_URL: url,
-    IDENTITY_GRPC: identity.address,
+    IDENTITY_GRPC: identityAddress ?? stack.use(await serveKnownAgents()).address,
+    SEARCH_GRPC: searchAddress,
     PRINCIPAL_SECRET: secret,
     HOST: '127.0.0.1',
     HTTP_PORT: 0,
     GRPC_PORT: 0,
   });
   const context = stack.use(createContext(config, log, { clock }));
-  const server = stack.use(await start(context, createHealth()));
-  await context.database.migrated;
+  const health = createHealth();
+  const server = stack.use(await start(context, health));
+  if (migrated) await context.database.migrated;
   return {
     context,
+    health,
     address: server.address,
     databaseUrl: url,
     async call(caller, request, body) {
@@ -69,7 +86,7 @@ export async function startTasks({ clock, databaseUrl }: Options = {}): Promise<
       const headers: Record<string, string> = { 'content-type': 'application/json' };
       if (caller !== undefined) headers['acsp-principal'] = principals.sign(caller);
       const answer = await fetch(`${server.url}/api/acsp${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
-      return { status: answer.status, body: await answer.json() };
+      return { status: answer.status, headers: answer.headers, body: await answer.json() };
     },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

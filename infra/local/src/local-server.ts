@@ -7,6 +7,9 @@ export type ServerName = 'nats' | 'redis' | 'postgres';
 
 export const programs = { nats: 'nats-server', redis: 'redis-server', postgres: 'postgres' };
 
+/** Major * 1000 + minor. NATS 2.10 brought consumers that filter by several subjects, Redis 6.2 brought GETDEL. */
+const oldest = { nats: 2_010, redis: 6_002, postgres: 15_000 };
+
 const fetched = fileURLToPath(new URL('../../../.servers/bin', import.meta.url));
 
 /** The path of a server's program: on the PATH, where Debian puts it, or fetched by fetch-servers.sh into .servers/. */
@@ -14,7 +17,7 @@ export function localServer(name: ServerName): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   if (name === 'postgres') directories.push(...debianPostgres());
   const candidates = [...directories, fetched].map((directory) => join(directory, programs[name]));
-  return candidates.find((path) => isProgram(path) && (name !== 'nats' || isRecentNats(path)));
+  return candidates.find((path) => isProgram(path) && isRecent(name, path));
 }
 
 /** Debian keeps PostgreSQL's programs off the PATH; the newest version comes first. */
@@ -36,11 +39,10 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Below 2.10 a consumer can't filter by several subjects, which ours do. */
-function isRecentNats(path: string): boolean {
+function isRecent(name: ServerName, path: string): boolean {
   try {
-    const [, major, minor] = /v(\d+)\.(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' })) ?? [];
-    return Number(major) * 1000 + Number(minor) >= 2010;
+    const [, major, minor] = /(\d+)\.(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' })) ?? [];
+    return Number(major) * 1000 + Number(minor) >= oldest[name];
   } catch {
     return false;
   }

@@ -31,7 +31,8 @@ export async function openServerHome(directory: string): Promise<ServerHome> {
     return { path, user, release };
   } catch (cause) {
     if (cause instanceof LocalServerError) throw cause;
-    const why = (cause as Error).message;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'EACCES' || code === 'EPERM' ? 'it belongs to another user' : message;
     throw new LocalServerError('UNAVAILABLE', `The data directory ${asked} can't be used: ${why}.`, { cause });
   }
 }

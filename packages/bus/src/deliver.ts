@@ -3,6 +3,7 @@ import type { Log } from '@acsp/database';
 import { toAppError } from '@acsp/errors';
 import { type Carrier, span } from '@acsp/telemetry';
 import type { Consumer } from './bus.js';
+import { deadLetters } from './metrics.js';
 import { pause } from './pause.js';
 
 const handlerTimeoutMs = 30_000;
@@ -11,7 +12,7 @@ const standstillMs = 60_000;
 /** What became of a delivery, and what its adapter does about it. `later`: another attempt after `delayMs`. `dead`: no further attempt. */
 export type Outcome =
   | { readonly result: 'handled' | 'stopped' }
-  | { readonly result: 'later'; readonly delayMs: number; readonly error: string }
+  | { readonly result: 'later'; readonly delayMs: number }
   | { readonly result: 'dead'; readonly error: string };
 
 export interface Delivery {
@@ -38,19 +39,25 @@ export async function deliver(delivery: Delivery): Promise<Outcome> {
     } catch (error) {
       // While a dependency is down the next event would fare no better. Standing still keeps the order and the attempts.
       const down = toAppError(error).code === 'SERVICE_UNAVAILABLE';
-      log.warn({ err: error, consumer: consumer.name, event: event.id, type: event.type, attempt }, 'Event not handled');
-      if (!down || Date.now() >= givenUpAt) return decide(consumer, attempt, error, down);
+      log.warn(
+        { err: error, consumer: consumer.name, event: event.id, type: event.type, attempt },
+        'Event not handled',
+      );
+      if (!down || Date.now() >= givenUpAt) return decide(delivery, error, down);
     }
     await pause(delayMs, signal);
   }
   return { result: 'stopped' };
 }
 
-function decide(consumer: Consumer, attempt: number, cause: unknown, down: boolean): Outcome {
-  const { maxAttempts = 8, backoffMs = [1_000, 5_000, 15_000, 60_000, 300_000] } = consumer;
-  const error = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  if (attempt >= maxAttempts && !down) return { result: 'dead', error };
-  return { result: 'later', delayMs: backoffMs[Math.min(attempt, backoffMs.length) - 1] ?? 1_000, error };
+function decide({ consumer, event, attempt, log }: Delivery, cause: unknown, down: boolean): Outcome {
+  const { name, maxAttempts = 8, backoffMs = [1_000, 5_000, 15_000, 60_000, 300_000] } = consumer;
+  if (attempt < maxAttempts || down) {
+    return { result: 'later', delayMs: backoffMs[Math.min(attempt, backoffMs.length) - 1] ?? 1_000 };
+  }
+  log.error({ err: cause, consumer: name, event: event.id, type: event.type, attempt }, 'Event became a dead letter');
+  deadLetters.inc({ consumer: name });
+  return { result: 'dead', error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) };
 }
 
 async function withTimeout(handled: Promise<void>): Promise<void> {

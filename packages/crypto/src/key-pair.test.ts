@@ -12,3 +12,14 @@ test('a new pair is strong, in the documented form, and its signatures verify', 
   expect(verify(publicKey, message, sign(privateKey, message))).toBe(true);
   expect(verify(generateKeyPair().publicKey, message, sign(privateKey, message))).toBe(false);
 });
+
+test('a private key whose halves do not belong together signs as its seed says, or not at all', () => {
+  const [pair, other] = [generateKeyPair(), generateKeyPair()];
+  const message = Buffer.from('message');
+  const mixed = pair.privateKey.slice(0, 64) + other.publicKey;
+  let signature = '';
+  try {
+    signature = sign(mixed, message);
+  } catch {}
+  expect(['', sign(pair.privateKey, message)]).toContain(signature);
+});

@@ -9,6 +9,7 @@ export {
   type Database,
   type DatabaseOptions,
   openDatabase,
+  outboxMigrations,
   type Transaction,
 } from './open-database.js';
 export { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import type { Log } from './log.js';
+import type { MigrationSet } from './migration-files.js';
 import { openPostgres, type Postgres } from './open-postgres.js';
 import { deleteExpired } from './outbox.js';
 import { createStatementNames } from './statement-name.js';
@@ -35,7 +36,12 @@ export interface Database<P> extends Postgres {
   transaction<T>(run: (tx: Transaction<P>) => Promise<T>): Promise<T>;
 }
 
-const outboxMigrations = { directory: fileURLToPath(new URL('../migrations', import.meta.url)), schema: 'bus' };
+/** The tables of the outbox, for a process that has them without a Prisma client. */
+export const outboxMigrations: MigrationSet = {
+  directory: fileURLToPath(new URL('../migrations', import.meta.url)),
+  schema: 'bus',
+};
+
 const housekeepingMs = 600_000;
 
 /** The database of a service: migrated in the background, with the outbox in it. Returns at once, whether PostgreSQL is up or not. */

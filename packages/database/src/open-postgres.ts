@@ -48,7 +48,7 @@ export function openPostgres({ url, migrations, poolSize = 10, log }: PostgresOp
     async [Symbol.asyncDispose]() {
       closing.abort();
       await settled;
-      await pool.end();
+      if (!pool.ending) await pool.end();
     },
   };
 }

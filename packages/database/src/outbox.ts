@@ -10,7 +10,7 @@ export interface NewEvent {
   /** The AID of the agent that caused it; absent when the service itself did. */
   readonly actor?: string | undefined;
   /** The payload message in proto JSON, as `toJson` makes it. */
-  readonly payload: object;
+  readonly payload: unknown;
 }
 
 /** The columns of `bus.outbox` that a writer fills; the others have defaults. */

@@ -2,9 +2,9 @@ import type { ErrorCode } from '@acsp/errors';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { z } from 'zod';
-import { cleanText } from './clean-text.js';
 import { parseIsoTime } from './iso-time.js';
 import { codePointLength, jsonFault, textFault } from './json-limits.js';
+import { cleanText } from './markup/clean-text.js';
 
 // The fields of the API. Each puts the error code of the interface where zod puts its message; `perform` in @acsp/rpc reads it there.
 
@@ -38,7 +38,8 @@ export function text(rule: TextRule) {
   const { code, error } = codesOf(rule);
   return z.string({ error }).transform((value, context) => {
     const fault = textFault(value);
-    if (fault !== undefined) return refuse(context, code, `must not contain ${fault}`);
+    if (fault !== undefined)
+      return refuse(context, code, fault === 'nul' ? 'must not contain NUL' : 'must not contain unpaired surrogates');
     if (codePointLength(value) > rule.max) return refuse(context, code, `at most ${rule.max} characters`);
     const kept = rule.clean ? cleanText(value) : value;
     return kept.trim() === '' ? refuse(context, code, 'must not be empty') : kept;

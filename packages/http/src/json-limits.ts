@@ -38,9 +38,10 @@ export function textFault(text: string): 'nul' | 'surrogate' | undefined {
 
 /** Length in Unicode code points. An unpaired surrogate counts as one. */
 export function codePointLength(text: string): number {
-  return /[\ud800-\udbff]/.test(text)
-    ? text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
-    : text.length;
+  if (!/[\ud800-\udbff]/.test(text)) return text.length;
+  let length = 0;
+  for (let at = 0; at < text.length; length++) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+  return length;
 }
 
 declare global {

@@ -23,7 +23,7 @@ export function loadConfig<S extends z.ZodType>(
 /** As loadConfig for several schemas at once, so that one message names the faults of all. */
 export function loadConfigs<const S extends readonly z.ZodType[]>(
   schemas: S,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>> = process.env,
 ): { [K in keyof S]: z.output<S[K]> } {
   const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const results = schemas.map((schema) => schema.safeParse(values));

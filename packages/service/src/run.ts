@@ -51,7 +51,7 @@ export function run<S extends z.ZodType>(options: RunOptions<S>): void {
 }
 
 async function live<S extends z.ZodType>({ name, config: schema, start, stopTimeoutMs = 25_000 }: RunOptions<S>) {
-  const [settings, config] = loadConfigs([variables, schema] as const, process.env);
+  const [settings, config] = loadConfigs([variables, schema]);
   const log = createLogger({ name, level: settings.LOG_LEVEL });
   exitOnUncaught(log);
   const signal = firstSignal();

@@ -56,14 +56,19 @@ async function ownServer(name: 'nats' | 'redis'): Promise<LocalServer> {
   const { getContainerRuntimeClient } = await import('testcontainers');
   const container = await startContainer(name, await freePort());
   const handle = (await getContainerRuntimeClient()).container.getById(container.id);
+  const runningPid = async (): Promise<number> => (await handle.inspect()).State.Pid;
   const kill = async () => void (await handle.kill().catch(() => {}));
+  let pid = await runningPid();
   return {
     url: container.url,
-    pid: (await handle.inspect()).State.Pid,
+    get pid() {
+      return pid;
+    },
     kill,
     restart: async () => {
       await kill();
       await handle.start();
+      pid = await runningPid();
     },
     [Symbol.asyncDispose]: () => container[Symbol.asyncDispose](),
   };

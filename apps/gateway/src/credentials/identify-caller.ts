@@ -1,7 +1,7 @@
 import { isAid } from '@acsp/crypto';
 import { AppError, catalogue, toAppError } from '@acsp/errors';
 import type { Principal } from '@acsp/rpc';
-import { fieldsOf } from '../body.js';
+import { fieldsOf, hasBody } from '../body.js';
 import type { Call } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
 import { countRefused } from '../rate-limit.js';
@@ -40,7 +40,7 @@ export async function identifyCaller(gateway: Gateway, call: Call): Promise<Prin
   } catch (thrown) {
     const error = toAppError(thrown);
     if (error.code === 'INVALID_JSON' || catalogue[error.code].http >= 500) throw error;
-    if (call.request.method === 'POST') await fieldsOf(call, call.route.maxBodyBytes);
+    if (hasBody(call.request.headers)) await fieldsOf(call, call.route.maxBodyBytes);
     await countRefused(gateway, call);
     throw error;
   }

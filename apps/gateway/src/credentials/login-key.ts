@@ -25,7 +25,8 @@ export async function byUncheckedLoginKey(gateway: Gateway, call: Call): Promise
   try {
     return await holderOf(gateway, call, token);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID_LOGIN_KEY') return { name: '', via: 'anonymous', requestId: call.requestId };
+    if (error instanceof AppError && error.code === 'INVALID_LOGIN_KEY')
+      return { name: '', via: 'anonymous', requestId: call.requestId };
     throw error;
   }
 }

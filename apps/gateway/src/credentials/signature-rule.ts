@@ -35,3 +35,5 @@ export const gapFill: SignatureRule = { ...agent, signatureField: 'sig', timeFie
 export const holder: SignatureRule = { ...agent, signer: 'holder', driftCode: 'INVALID_TIMESTAMP' };
 
 export const registration: SignatureRule = { ...holder, signer: 'registration', missing: 'MISSING_FIELDS' };
+
+export const initiation: SignatureRule = { ...holder, missing: 'MISSING_FIELDS' };

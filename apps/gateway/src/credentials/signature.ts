@@ -19,7 +19,8 @@ export async function bySignature(gateway: Gateway, call: Call): Promise<Princip
   const [proof] = signed.proofs;
   if (proof === undefined && rule.signer === 'agent') return undefined;
   const { aid, name, publicKey } = await findSigner(gateway, call, signed);
-  if (proof === undefined) throw new AppError(rule.missing, { fields: [{ field: rule.signatureField, message: 'required' }] });
+  if (proof === undefined)
+    throw new AppError(rule.missing, { fields: [{ field: rule.signatureField, message: 'required' }] });
   const ttlSeconds = checkTime(gateway, call, signed);
   if (!signed.proofs.every(({ bytes, signature }) => verify(publicKey, bytes, signature))) {
     throw new AppError('INVALID_SIGNATURE');
@@ -33,7 +34,9 @@ function checkTime({ clock }: Gateway, { route: { rule } }: Call, { fields }: Si
   const text = fields[rule.timeField] ?? undefined;
   if (text === undefined && !rule.timeRequired) return untimedTtlSeconds;
   const time = typeof text === 'string' ? parseIsoTime(text) : undefined;
-  const errors = [{ field: rule.timeField, message: `must be an ISO 8601 date within ${rule.driftSeconds} seconds from now` }];
+  const errors = [
+    { field: rule.timeField, message: `must be an ISO 8601 date within ${rule.driftSeconds} seconds from now` },
+  ];
   if (time === undefined) throw new AppError('INVALID_TIMESTAMP', { fields: errors });
   const aheadMs = time.getTime() - clock.now().getTime();
   if (Math.abs(aheadMs) > rule.driftSeconds * 1000) throw new AppError(rule.driftCode, { fields: errors });

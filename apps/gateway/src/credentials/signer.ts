@@ -13,7 +13,11 @@ export interface Signer {
   readonly publicKey: string;
 }
 
-export function findSigner(gateway: Gateway, { route: { rule, aid } }: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
+export function findSigner(
+  gateway: Gateway,
+  { route: { rule, aid } }: Call,
+  { fields }: SignedRequest,
+): Signer | Promise<Signer> {
   const missing = rule.missing === 'MISSING_FIELDS' ? 'MISSING_FIELDS' : undefined;
   switch (rule.signer) {
     case 'registration':
@@ -30,7 +34,8 @@ function newcomer(fields: Fields): Signer {
   const field = given(fields, 'ed25519_pubkey') ? 'ed25519_pubkey' : 'public_key';
   const publicKey = readKey(fields, field, 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
-  if (given(fields, 'aid') && fields['aid'] !== aid) throw refused('INVALID_AID', 'aid', 'is not the AID of the public key');
+  if (given(fields, 'aid') && fields['aid'] !== aid)
+    throw refused('INVALID_AID', 'aid', 'is not the AID of the public key');
   if (!isStrongPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
   return { aid, name: '', publicKey };
 }
@@ -55,10 +60,12 @@ function readAid(fields: Fields, names: readonly string[], missing: ErrorCode = 
 function readKey(fields: Fields, name: string, missing: ErrorCode = 'INVALID_PUBLIC_KEY'): string {
   if (!given(fields, name)) throw refused(missing, name, 'required');
   const key = fields[name];
-  if (typeof key !== 'string' || !isPublicKey(key)) throw refused('INVALID_PUBLIC_KEY', name, 'must be 64 hex characters');
+  if (typeof key !== 'string' || !isPublicKey(key))
+    throw refused('INVALID_PUBLIC_KEY', name, 'must be 64 hex characters');
   return key.toLowerCase();
 }
 
 const given = (fields: Fields, name: string) => fields[name] !== undefined && fields[name] !== null;
 
-const refused = (code: ErrorCode, field: string, message: string) => new AppError(code, { fields: [{ field, message }] });
+const refused = (code: ErrorCode, field: string, message: string) =>
+  new AppError(code, { fields: [{ field, message }] });

@@ -33,7 +33,12 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
   const { maxEntries: max, freshMs, now, ask } = options;
   const kept = new LRUCache<string, Kept<T>>({ max });
   /** One mark an agent, shared by all its entries; a mark that leaves makes them useless. */
-  const agents = new LRUCache<string, Kept<T>['agent']>({ max, dispose: (agent) => { agent.current = false; } });
+  const agents = new LRUCache<string, Kept<T>['agent']>({
+    max,
+    dispose: (agent) => {
+      agent.current = false;
+    },
+  });
   const questions = new Map<string, Question<T>>();
   let clearings = 0;
 

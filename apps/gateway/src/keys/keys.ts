@@ -34,7 +34,11 @@ export function createKeys({ clients: { identity }, clock }: Pick<Context, 'clie
     ...common,
     ask: async (loginKey) => {
       const { aid, agentName, expiresAt } = await identity.verifyLoginKey({ loginKey });
-      return { aid, name: agentName, expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : timestampMs(expiresAt) };
+      return {
+        aid,
+        name: agentName,
+        expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : timestampMs(expiresAt),
+      };
     },
   });
   const signingKeys = createAgentCache({

@@ -1,7 +1,7 @@
+import type { Bus } from '@acsp/bus';
 import type { Event } from '@acsp/contracts/events/v1/event';
 import { AgentEventSchema, LoginKeyEventSchema } from '@acsp/contracts/identity/v1/events';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
-import type { Bus } from '@acsp/bus';
 import type { Keys } from './keys.js';
 
 /** Forgets what is known of an agent as soon as the identity service says that it changed, ended, or lost a login key. */

@@ -1,24 +1,44 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { type Principals, principalHeader } from '@acsp/rpc';
+import type { IncomingMessage } from 'node:http';
+import { principalHeader } from '@acsp/rpc';
 import { injectTrace } from '@acsp/telemetry';
 import type { Call } from '../exchange.js';
+import type { Gateway } from '../gateway.js';
 
 /**
- * What ends here: headers of this connection (RFC 9110, 7.6.1), `expect`, which Node has answered, and the credentials, which the principal
- * stands for.
+ * What ends here: headers of the connection (RFC 9110, 7.6.1), `expect`, which Node has answered, the credentials, for which the principal
+ * stands, and what we set ourselves.
  */
 const ownHeaders = new Set([
-  ...['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
-  ...['upgrade', 'expect', 'authorization', 'x-signature', 'idempotency-key', 'forwarded'],
+  ...[
+    'connection',
+    'keep-alive',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+  ],
+  ...['expect', 'authorization', 'x-signature', 'idempotency-key', 'forwarded', 'x-request-id', 'content-length'],
 ]);
 
-/** The headers as the service gets them: the caller's, without any that speak of identity or origin, and ours that do. */
-export function forwardHeaders({ request, caller, ...call }: Call, principals: Principals): IncomingHttpHeaders {
+const isOwn = (name: string) => ownHeaders.has(name) || name.startsWith('acsp-') || name.startsWith('x-forwarded-');
+
+/** Makes the request's headers those that the service gets: the caller's, but all that speaks of identity and origin is ours. */
+export function setForwardHeaders({ config, principals }: Gateway, call: Call): void {
+  const { request, caller, requestId, body } = call;
+  const sent = request.headers;
   const headers: Record<string, string> = {};
-  for (const name in request.headers) {
-    if (ownHeaders.has(name) || name.startsWith('acsp-') || name.startsWith('x-forwarded-')) continue;
-    headers[name] = request.headers[name] as string;
-  }
-  if (call.body !== undefined) headers['content-length'] = String(call.body.length);
-  return headers;
+  for (const name in sent) if (!isOwn(name)) headers[name] = sent[name] as string;
+  if (request.method === 'POST') headers['content-length'] = String(body?.length ?? sent['content-length'] ?? 0);
+  if (caller !== undefined) headers[principalHeader] = principals.sign(caller);
+  headers['x-request-id'] = requestId;
+  headers['x-forwarded-for'] = call.address;
+  headers['x-forwarded-proto'] = config.TRUST_PROXY.header === undefined ? 'http' : protocolOf(request);
+  if (sent.host !== undefined) headers['x-forwarded-host'] = sent.host;
+  injectTrace(headers);
+  request.headers = headers;
 }
+
+/** As a proxy in front of us says it. */
+const protocolOf = ({ headers }: IncomingMessage) => (headers['x-forwarded-proto'] === 'https' ? 'https' : 'http');

@@ -4,7 +4,7 @@ import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
 import type { Call } from '../exchange.js';
 
 /** A service's public door, over http-proxy-middleware. */
-export interface Proxy extends Disposable {
+export interface Upstream extends Disposable {
   /**
    * Sends a request on: method, target and bytes as they came, the headers as they are now. Resolves with the head of the answer, its body
    * yet unread; rejects with SERVICE_UNAVAILABLE when the service cannot be reached, breaks off or stays silent.
@@ -19,7 +19,7 @@ interface Waiting {
 
 type Forwarded = IncomingMessage & { waiting?: Waiting };
 
-export function createProxy(baseUrl: string, timeoutMs: number): Proxy {
+export function createProxy(baseUrl: string, timeoutMs: number): Upstream {
   const { protocol, hostname, port } = new URL(baseUrl);
   // The agent's time-out is what bounds a connection attempt; it also closes idle sockets before the service does.
   const agent = new Agent({ keepAlive: true, timeout: timeoutMs });
@@ -45,7 +45,8 @@ export function createProxy(baseUrl: string, timeoutMs: number): Proxy {
 
 const settle: Plugin<Forwarded, ServerResponse> = (proxy) => {
   proxy.on('proxyRes', (answer, request) => request.waiting?.resolve(answer));
-  const fail = (cause: Error, request: Forwarded) => request.waiting?.reject(new AppError('SERVICE_UNAVAILABLE', { cause }));
+  const fail = (cause: Error, request: Forwarded) =>
+    request.waiting?.reject(new AppError('SERVICE_UNAVAILABLE', { cause }));
   proxy.on('error', fail);
   proxy.on('econnreset', fail);
 };

@@ -22,17 +22,14 @@ export async function onAgentDeleted(context: Context, event: Event): Promise<vo
 
 const cancelCreated = ({ database, clock }: Context, aid: string) =>
   database.transaction(async (tx) => {
+    const now = clock.now();
     const found = await tx.$queryRaw<{ id: string }[]>`
-      SELECT id FROM task WHERE creator_aid = ${aid} AND status IN ('open', 'claimed', 'in_progress', 'review')
-      LIMIT ${batch}::int FOR UPDATE`;
-    if (found.length > 0)
-      await tx.$executeRaw(
-        cancelStatement(
-          found.map(({ id }) => id),
-          clock.now(),
-        ),
-      );
-    return found.length;
+      SELECT id FROM task
+      WHERE creator_aid = ${aid} AND (status IN ('in_progress', 'review') OR status IN ('open', 'claimed') AND expires_at > ${now}::timestamptz)
+      ORDER BY id LIMIT ${batch}::int FOR UPDATE`;
+    const ids = found.map(({ id }) => id);
+    if (ids.length > 0) await tx.$executeRaw(cancelStatement(ids, now));
+    return ids.length;
   });
 
 const cancelStatement = (ids: readonly string[], now: Date) => Prisma.sql`
@@ -50,19 +47,16 @@ const cancelStatement = (ids: readonly string[], now: Date) => Prisma.sql`
 
 const withdrawClaims = ({ database, clock }: Context, aid: string) =>
   database.transaction(async (tx) => {
+    const now = clock.now();
+    // The task is named first, because it is locked first: as every other change does it, so that none stands in the way of another.
     const found = await tx.$queryRaw<{ id: string }[]>`
-      SELECT task.id FROM claim JOIN task ON task.id = claim.task_id
-      WHERE claim.agent_aid = ${aid} AND claim.status IN ('pending', 'accepted') AND task.status IN ('open', 'claimed', 'in_progress')
+      SELECT task.id FROM task JOIN claim ON claim.task_id = task.id
+      WHERE claim.agent_aid = ${aid} AND claim.status IN ('pending', 'accepted')
+        AND (task.status = 'in_progress' OR task.status IN ('open', 'claimed') AND task.expires_at > ${now}::timestamptz)
       ORDER BY task.id LIMIT ${batch}::int FOR UPDATE`;
-    if (found.length > 0)
-      await tx.$executeRaw(
-        withdrawStatement(
-          found.map(({ id }) => id),
-          aid,
-          clock.now(),
-        ),
-      );
-    return found.length;
+    const ids = found.map(({ id }) => id);
+    if (ids.length > 0) await tx.$executeRaw(withdrawStatement(ids, aid, now));
+    return ids.length;
   });
 
 /** A result under review stays: its creator can still approve it. */
@@ -80,6 +74,12 @@ const withdrawStatement = (ids: readonly string[], aid: string, now: Date) => Pr
     UPDATE claim SET status = 'withdrawn', resolved_at = ${now}::timestamptz
     FROM changed
     WHERE claim.task_id = changed.id AND claim.agent_aid = ${aid} AND claim.status IN ('pending', 'accepted')
+    RETURNING claim.id, claim.task_id
   ),
-  ${recorded({ event: 'task.claim_withdrawn', says: 'A claim was withdrawn: its agent has left', now })}
+  ${recorded({
+    event: 'task.claim_withdrawn',
+    says: 'A claim was withdrawn: its agent has left',
+    claimId: Prisma.sql`(SELECT touched.id FROM touched WHERE touched.task_id = changed.id)`,
+    now,
+  })}
   SELECT count(*) FROM changed`;

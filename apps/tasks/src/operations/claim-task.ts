@@ -77,11 +77,12 @@ function asSecondClaim(error: unknown): never {
 }
 
 function whyRefused(attempt: Attempt, aid: string, now: Date) {
-  const decision = decideClaim(attempt, attempt.holds_live, aid, now);
+  // Of two claims of one agent at once the later one did not see the other, but the assignment that it made.
+  const decision = decideClaim(attempt, attempt.holds_live || attempt.assigned_aid === aid, aid, now);
+  const refused = typeof decision === 'object' ? decision.refused : 'TASK_NOT_OPEN';
   const wasOpen = statusAt({ status: attempt.asked_status, expires_at: attempt.expires_at }, now) === 'open';
-  // What is refused now was open when the agent asked: it lost the race.
-  if (typeof decision === 'object' && !(decision.refused === 'TASK_NOT_OPEN' && wasOpen)) return decision.refused;
-  return 'TASK_ALREADY_ASSIGNED';
+  // What somebody else has now was open when the agent asked: it lost the race.
+  return refused === 'TASK_NOT_OPEN' && wasOpen && attempt.assigned_aid !== null ? 'TASK_ALREADY_ASSIGNED' : refused;
 }
 
 type ClaimTask = z.infer<typeof claimTaskInput>;

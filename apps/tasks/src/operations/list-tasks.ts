@@ -14,13 +14,13 @@ export async function listTasks(context: Context, request: ListTasks) {
   const where = conditions(request, now);
   const found = await context.database.prisma.$queryRaw<Row[]>(pageQuery(where, request));
   const rows = found.filter(({ id }) => id !== null) as Task[];
-  const seen = request.offset + rows.length;
+  const seen = rows.length === 0 ? 0 : request.offset + rows.length;
   const counted = found[0]?.counted ?? 0;
   const total = counted < countLimit ? counted : Math.max(seen, await countAll(context, where, request));
   return {
     tasks: rows.map((row) => toSummary(row, now)),
     total,
-    hasMore: seen < total,
+    hasMore: seen > 0 && seen < total,
   } satisfies MessageInitShape<typeof ListTasksResponseSchema>;
 }
 

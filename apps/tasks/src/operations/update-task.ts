@@ -38,7 +38,7 @@ function actionStep({ taskId, action, comment, agent, now }: Update): Step {
     set: Prisma.sql`status = ${to}::task_status, ${effects(action, now)}`,
     claims: claimEffects(action, now),
     event,
-    says: comment === undefined ? `${agent.name} ${says}` : `${agent.name} ${says}: ${comment}`,
+    says: withComment(`${agent.name} ${says}`, comment),
     actorAid: agent.aid,
     note: comment,
     now,
@@ -86,7 +86,7 @@ function withdrawalStep({ taskId, comment, agent, now }: Update): Step {
     set: Prisma.sql`claims_count = before.claims_count - 1`,
     claims: Prisma.sql`status = 'withdrawn', resolved_at = ${now}::timestamptz FROM changed WHERE claim.task_id = changed.id AND ${own}`,
     event: 'task.claim_withdrawn',
-    says: `${agent.name} withdrew its claim`,
+    says: withComment(`${agent.name} withdrew its claim`, comment),
     actorAid: agent.aid,
     claimId: Prisma.sql`(SELECT id FROM touched)`,
     note: comment,
@@ -94,6 +94,8 @@ function withdrawalStep({ taskId, comment, agent, now }: Update): Step {
     refusal: () => 'PERMISSION_DENIED',
   };
 }
+
+const withComment = (text: string, comment: string | undefined) => (comment === undefined ? text : `${text}: ${comment}`);
 
 type UpdateTask = z.infer<typeof updateTaskInput>;
 

@@ -1,4 +1,13 @@
-import { type Action, actions, decideAction, decideClaim, decideSubmit, refuseMessage, refuseSubtask, statusAt } from './state.js';
+import {
+  type Action,
+  actions,
+  decideAction,
+  decideClaim,
+  decideSubmit,
+  refuseMessage,
+  refuseSubtask,
+  statusAt,
+} from './state.js';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const later = new Date('2026-01-01T13:00:00Z');
@@ -26,14 +35,17 @@ describe('interface 3.1', () => {
     reject: { by: creator, from: ['review'], to: 'open' },
   };
 
-  test.each(actions.flatMap((action) => statuses.map((status) => [action, status] as const)))('%s on a task that is %s', (action, status) => {
-    const { by, from, to } = allowed[action];
-    const byRightOne = decideAction(action, task(status), by, now);
-    const unassigned = by === worker && status === 'open';
-    if (unassigned) expect(byRightOne).toEqual({ refused: 'PERMISSION_DENIED' });
-    else expect(byRightOne).toEqual(from.includes(status) ? to : { refused: 'INVALID_TRANSITION' });
-    expect(decideAction(action, task(status), stranger, now)).toEqual({ refused: 'PERMISSION_DENIED' });
-  });
+  test.each(actions.flatMap((action) => statuses.map((status) => [action, status] as const)))(
+    '%s on a task that is %s',
+    (action, status) => {
+      const { by, from, to } = allowed[action];
+      const byRightOne = decideAction(action, task(status), by, now);
+      const unassigned = by === worker && status === 'open';
+      if (unassigned) expect(byRightOne).toEqual({ refused: 'PERMISSION_DENIED' });
+      else expect(byRightOne).toEqual(from.includes(status) ? to : { refused: 'INVALID_TRANSITION' });
+      expect(decideAction(action, task(status), stranger, now)).toEqual({ refused: 'PERMISSION_DENIED' });
+    },
+  );
 
   test.each(statuses)('submitting a task that is %s', (status) => {
     const submittable = status === 'claimed' || status === 'in_progress';
@@ -51,7 +63,13 @@ describe('interface 3.1', () => {
 describe('expiry', () => {
   test('open and claimed tasks are expired from expires_at on, others never', () => {
     const seen = Object.fromEntries(statuses.map((status) => [status, statusAt(task(status), later)]));
-    expect(seen).toMatchObject({ open: 'expired', claimed: 'expired', in_progress: 'in_progress', review: 'review', done: 'done' });
+    expect(seen).toMatchObject({
+      open: 'expired',
+      claimed: 'expired',
+      in_progress: 'in_progress',
+      review: 'review',
+      done: 'done',
+    });
     expect(statusAt(task('open'), now)).toBe('open');
   });
 
@@ -61,6 +79,11 @@ describe('expiry', () => {
     expect(decideClaim(task('open'), false, worker, later)).toEqual({ refused: 'TASK_NOT_OPEN' });
     expect(refuseSubtask(task('open'), creator, later)).toBe('PARENT_CLOSED');
     expect(refuseMessage(task('open'), false, creator, later)).toBe('TASK_CLOSED');
+  });
+
+  test('no claim outlives it', () => {
+    expect(decideClaim(task('claimed'), true, worker, later)).toEqual({ refused: 'TASK_NOT_OPEN' });
+    expect(refuseMessage(task('open'), true, stranger, later)).toBe('PERMISSION_DENIED');
   });
 });
 

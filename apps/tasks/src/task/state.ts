@@ -85,7 +85,10 @@ export interface Claimed extends TaskState {
   readonly claims_count: number;
 }
 
-/** What a claim becomes, or why it is refused. `holdsLive`: the agent has a pending or accepted claim on the task already. */
+/**
+ * What a claim becomes, or why it is refused. `holdsLive`: the agent has a pending or accepted claim on the task already, by its row;
+ * nobody's claim outlives the task's expiry.
+ */
 export function decideClaim(
   task: Claimed,
   holdsLive: boolean,
@@ -94,8 +97,9 @@ export function decideClaim(
 ): 'accepted' | 'pending' | { refused: ErrorCode } {
   if (aid === task.creator_aid) return { refused: 'CANNOT_CLAIM_OWN' };
   if (task.target_aid !== null && task.target_aid !== aid) return { refused: 'NOT_TARGET' };
-  if (holdsLive) return { refused: 'ALREADY_CLAIMED' };
-  if (statusAt(task, now) !== 'open') return { refused: 'TASK_NOT_OPEN' };
+  const status = statusAt(task, now);
+  if (holdsLive && status !== 'expired') return { refused: 'ALREADY_CLAIMED' };
+  if (status !== 'open') return { refused: 'TASK_NOT_OPEN' };
   if (task.claims_count >= task.max_claims) return { refused: 'MAX_CLAIMS_REACHED' };
   return task.max_claims === 1 ? 'accepted' : 'pending';
 }
@@ -114,6 +118,8 @@ export function refuseSubtask(parent: Parent, aid: string, now: Date): ErrorCode
 
 /** Why an agent may not write in the thread, if so. */
 export function refuseMessage(task: TaskState, holdsLive: boolean, aid: string, now: Date): ErrorCode | undefined {
-  if (aid !== task.creator_aid && aid !== task.assigned_aid && !holdsLive) return 'PERMISSION_DENIED';
-  return includes(terminal, statusAt(task, now)) ? 'TASK_CLOSED' : undefined;
+  const status = statusAt(task, now);
+  const claims = holdsLive && status !== 'expired';
+  if (aid !== task.creator_aid && aid !== task.assigned_aid && !claims) return 'PERMISSION_DENIED';
+  return includes(terminal, status) ? 'TASK_CLOSED' : undefined;
 }

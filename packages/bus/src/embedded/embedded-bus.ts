@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Log, openPostgres } from '@acsp/database';
 import { toAppError } from '@acsp/errors';
 import type { Bus } from '../bus.js';
+import { createDisposables } from '../disposables.js';
 import { consumeRows } from './consume.js';
 import { keepTidy } from './keep-tidy.js';
 import { publishRows } from './publish.js';
@@ -20,27 +21,17 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
   const postgres = openPostgres({ url: databaseUrl, migrations, poolSize: 4, log });
   const { pool, migrated } = postgres;
   const context = { pool, migrated, databaseUrl, log };
-  const running = new Set<AsyncDisposable>([keepTidy(context)]);
-
-  function started(work: AsyncDisposable): AsyncDisposable {
-    running.add(work);
-    return {
-      async [Symbol.asyncDispose]() {
-        running.delete(work);
-        await work[Symbol.asyncDispose]();
-      },
-    };
-  }
-
+  const running = createDisposables();
+  running.add(keepTidy(context));
   return {
     async publish(service, events) {
       await publishRows(context, service, events);
     },
     async consume(consumer) {
-      return started(consumeRows(context, consumer));
+      return running.add(consumeRows(context, consumer));
     },
     async watch(watcher) {
-      return started(watchRows(context, watcher));
+      return running.add(watchRows(context, watcher));
     },
     async ready() {
       await postgres.ping().catch((error: unknown) => {
@@ -48,7 +39,7 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
       });
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running].map((work) => work[Symbol.asyncDispose]()));
+      await running[Symbol.asyncDispose]();
       await postgres[Symbol.asyncDispose]();
     },
   };

@@ -1,20 +1,22 @@
 import type { Log } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { pause } from '../pause.js';
+import { keepRunning } from '../keep-running.js';
+import { orAborted, pause } from '../pause.js';
 import { type Link, openLink } from './link.js';
 
 export interface Connection extends AsyncDisposable {
-  /** The present link, or the next one if it comes within two seconds; else rejects with SERVICE_UNAVAILABLE. */
-  link(): Promise<Link>;
+  /** The present link, or the next one if it comes in time; else rejects with SERVICE_UNAVAILABLE. */
+  link(waitMs: number): Promise<Link>;
   /** Runs a task on every link until disposed. A task ends soon after its signal aborts or its link closes. */
-  onEveryLink(task: (link: Link, signal: AbortSignal) => Promise<void>): AsyncDisposable;
+  onEveryLink(name: string, task: (link: Link, signal: AbortSignal) => Promise<void>): AsyncDisposable;
 }
 
 /** Keeps a link to the broker, whatever happens to it. */
 export function createConnection(url: string, log: Log): Connection {
   const closing = new AbortController();
   const { signal } = closing;
+  let current: Link | undefined;
   let next = deferred<Link>();
 
   async function keepLinked(): Promise<void> {
@@ -23,8 +25,10 @@ export function createConnection(url: string, log: Log): Connection {
         const link = await openLink(url);
         delayMs = 50;
         log.info({ server: link.nats.getServer() }, 'Connected to the broker');
+        current = link;
         next.resolve(link);
         const reason = await closed(link.nats, signal);
+        current = undefined;
         next = deferred();
         if (!signal.aborted) log.warn({ err: reason }, 'The connection to the broker was lost');
       } catch (error) {
@@ -34,35 +38,18 @@ export function createConnection(url: string, log: Log): Connection {
     }
   }
 
-  async function runOnEveryLink(task: (link: Link, signal: AbortSignal) => Promise<void>, ending: AbortSignal) {
-    const ended = new Promise<undefined>((resolve) => ending.addEventListener('abort', () => resolve(undefined)));
-    while (!ending.aborted) {
-      const link = await Promise.race([next.promise, ended]);
-      if (link === undefined) return;
-      await task(link, ending).catch((error: unknown) => {
-        if (!link.nats.isClosed()) log.warn({ err: error }, 'Work on the broker failed and begins again');
-      });
-      await pause(200, ending);
-    }
-  }
-
   const kept = keepLinked();
   return {
-    async link() {
-      const link = await Promise.race([next.promise, pause(2_000, signal)]);
+    async link(waitMs) {
+      const link = current ?? (await Promise.race([next.promise, pause(waitMs, signal)]));
       if (!link) throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker is not connected' });
       return link;
     },
-    onEveryLink(task) {
-      const ending = new AbortController();
-      const running = runOnEveryLink(task, ending.signal);
-      return {
-        async [Symbol.asyncDispose]() {
-          ending.abort();
-          await running;
-        },
-      };
-    },
+    onEveryLink: (name, task) =>
+      keepRunning(name, log, async (ending) => {
+        const link = await orAborted(next.promise, ending);
+        if (link !== undefined) await task(link, ending);
+      }),
     async [Symbol.asyncDispose]() {
       closing.abort();
       await kept;
@@ -73,6 +60,7 @@ export function createConnection(url: string, log: Log): Connection {
 /** Waits for the end of a connection, and brings it about when the signal aborts. */
 async function closed(nats: NatsConnection, signal: AbortSignal): Promise<unknown> {
   const close = () => void nats.close();
+  if (signal.aborted) close();
   signal.addEventListener('abort', close);
   const reason = await nats.closed();
   signal.removeEventListener('abort', close);

@@ -1,17 +1,17 @@
 import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
 import type { Log } from '@acsp/database';
 import { fromBinary } from '@bufbuild/protobuf';
-import { AckPolicy, DeliverPolicy, type JetStreamManager, type JsMsg, jserrors } from '@nats-io/jetstream';
+import { AckPolicy, DeliverPolicy, JetStreamApiCodes, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
 import { headers, nanos } from '@nats-io/transport-node';
 import type { Consumer } from '../bus.js';
 import { deliver, type Outcome } from '../deliver.js';
-import { consumerLag, deadLetters } from '../metrics.js';
+import { consumerLag } from '../metrics.js';
 import type { Link } from './link.js';
-import { deadLetterSubject, eventStream } from './streams.js';
+import { deadLetterSubject, eventStream, orUndefined } from './streams.js';
 
 const ackWaitMs = 30_000;
 /** Fetched ahead. Few, because the time for their acknowledgement runs from the moment they were fetched. */
-const prefetch = 32;
+const prefetch = 100;
 
 /** What a durable consumer does on one link after another. */
 export function consumeFrom(consumer: Consumer, log: Log): (link: Link, signal: AbortSignal) => Promise<void> {
@@ -20,13 +20,12 @@ export function consumeFrom(consumer: Consumer, log: Log): (link: Link, signal: 
   async function take(link: Link, message: JsMsg, signal: AbortSignal): Promise<void> {
     const event = decode(message);
     if (event === undefined) return settle(link, consumer.name, message, { result: 'dead', error: 'Not an event' });
-    // Its acknowledgement was lost with a connection.
-    if (message.redelivered && handled.has(event.id)) return message.ack();
+    // Its acknowledgement was lost with a connection, or with the memory of a broker that was killed.
+    if (handled.has(event.id)) return message.ack();
     const trace = { traceparent: message.headers?.get('traceparent'), tracestate: message.headers?.get('tracestate') };
     const attempt = message.info.deliveryCount;
     const outcome = await keptAlive(message, () => deliver({ consumer, event, attempt, trace, log, signal }));
     if (outcome.result === 'handled') handled.add(event.id);
-    if (outcome.result === 'dead') log.error({ consumer: consumer.name, event: event.id }, 'Event became a dead letter');
     await settle(link, consumer.name, message, outcome);
   }
 
@@ -55,27 +54,19 @@ async function ensureConsumer({ consumers }: JetStreamManager, { name, subjects 
     max_ack_pending: 1_000,
   };
   const created = { durable_name: name, ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All };
-  const exists = await consumers.info(eventStream, name).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof jserrors.ConsumerNotFoundError) return false;
-      throw error;
-    },
-  );
-  if (exists) await consumers.update(eventStream, name, settings);
+  const existing = await orUndefined(consumers.info(eventStream, name), JetStreamApiCodes.ConsumerNotFound);
+  if (existing) await consumers.update(eventStream, name, settings);
   else await consumers.add(eventStream, { ...created, ...settings });
 }
 
 async function settle({ client }: Link, consumer: string, message: JsMsg, outcome: Outcome): Promise<void> {
-  if (outcome.result === 'handled') return message.ack();
-  if (outcome.result === 'stopped') return message.nak();
   if (outcome.result === 'later') return message.nak(outcome.delayMs);
+  if (outcome.result !== 'dead') return outcome.result === 'handled' ? message.ack() : message.nak();
   const reason = headers();
   reason.set('Acsp-Error', outcome.error.replace(/\s+/g, ' ').slice(0, 500));
   const msgID = `${consumer}:${message.seq}`;
   await client.publish(deadLetterSubject(consumer, message.subject), message.data, { msgID, headers: reason });
   message.term();
-  deadLetters.inc({ consumer });
 }
 
 /** Runs something while telling the broker that the message is still being worked on. */

@@ -1,6 +1,7 @@
 import type { Log } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Bus } from '../bus.js';
+import { createDisposables } from '../disposables.js';
 import { createConnection } from './connection.js';
 import { consumeFrom } from './consume.js';
 import { publishTo } from './publish.js';
@@ -15,37 +16,25 @@ export interface JetStreamBusOptions {
 /** The bus on NATS JetStream, server 2.10 or later. */
 export function jetStreamBus({ url, log }: JetStreamBusOptions): Bus {
   const connection = createConnection(url, log);
-  const running = new Set<AsyncDisposable>();
-
-  function started(work: AsyncDisposable): AsyncDisposable {
-    running.add(work);
-    return {
-      async [Symbol.asyncDispose]() {
-        running.delete(work);
-        await work[Symbol.asyncDispose]();
-      },
-    };
-  }
-
+  const running = createDisposables();
   return {
     async publish(service, events) {
-      await publishTo(await connection.link(), service, events);
+      await publishTo(await connection.link(2_000), service, events);
     },
     async consume(consumer) {
-      const consumption = consumeFrom(consumer, log);
-      return started(connection.onEveryLink(consumption));
+      return running.add(connection.onEveryLink(`consumer ${consumer.name}`, consumeFrom(consumer, log)));
     },
     async watch(watcher) {
-      return started(connection.onEveryLink((link, signal) => watchOn({ link, watcher, log, signal })));
+      return running.add(connection.onEveryLink('watcher', (link, signal) => watchOn({ link, watcher, log, signal })));
     },
     async ready() {
-      const { manager } = await connection.link();
+      const { manager } = await connection.link(0);
       await manager.getAccountInfo().catch((cause: unknown) => {
         throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker does not answer', cause });
       });
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running].map((work) => work[Symbol.asyncDispose]()));
+      await running[Symbol.asyncDispose]();
       await connection[Symbol.asyncDispose]();
     },
   };

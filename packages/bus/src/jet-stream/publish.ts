@@ -1,7 +1,7 @@
-import { toBinary } from '@bufbuild/protobuf';
 import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
 import { AppError } from '@acsp/errors';
 import { injectTrace, span } from '@acsp/telemetry';
+import { toBinary } from '@bufbuild/protobuf';
 import { headers } from '@nats-io/transport-node';
 import { subjectOf } from '../subject.js';
 import type { Link } from './link.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JetStreamManager, jserrors, type StreamConfig } from '@nats-io/jetstream';
+import { JetStreamApiCodes, JetStreamApiError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 
 const daysMs = 86_400_000;
@@ -25,14 +25,20 @@ const streams: readonly StreamDefinition[] = [
 /** Creates the streams, and brings those of an earlier version up to date. */
 export async function ensureStreams({ streams: api }: JetStreamManager): Promise<void> {
   for (const stream of streams) {
-    const existing = await api.info(stream.name).catch(unlessNotFound);
+    const existing = await orUndefined(api.info(stream.name), JetStreamApiCodes.StreamNotFound);
     if (existing === undefined) await api.add(stream);
     else if (!agrees(existing.config, stream)) await api.update(stream.name, stream);
   }
 }
 
-function unlessNotFound(error: unknown): undefined {
-  if (!(error instanceof jserrors.StreamNotFoundError)) throw error;
+/** What the broker answers, or undefined when it answers that there is no such thing. */
+export async function orUndefined<T>(answer: Promise<T>, notFound: number): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === notFound) return undefined;
+    throw error;
+  }
 }
 
 function agrees(actual: StreamConfig, wanted: StreamDefinition): boolean {

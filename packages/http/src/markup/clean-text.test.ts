@@ -71,7 +71,7 @@ describe('made by removal', () => {
     ['<scr<b>ipt>alert(1)</script>', ''],
     ['<<b>img src=x onerror=alert(1)>t', 't'],
     ['<!-<!-- -->- x --> y', ' y'],
-    ['<a<b onclick=x> onclick=y>t', 't'],
+    ['<a<b> onclick=y>t', 't'],
   ])('%j becomes %j', (text, cleaned) => {
     expect(cleanText(text)).toBe(cleaned);
   });
@@ -167,7 +167,7 @@ describe('effort grows with the length, not faster', () => {
   test('on long runs of white space, names and attributes', () => {
     for (const run of [' ', 'q', '/', '=', '"', 'x ', "'>"]) {
       for (const start of [fill('<q').slice(0, length / 2), '<q ', '<b ', '<q x="']) {
-        const text = start + run.repeat(length / 2) + '"x=">';
+        const text = `${start}${run.repeat(length / 2)}"x=">`;
         expect(stripMarkup(text).work).toBeLessThan(12 * text.length);
       }
     }

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { clientAddress, networkOf, parseTrust, type Trust } from './client-address.js';
+
+const trust = (text: string): Trust => parseTrust(text) ?? { header: 'wrong', fromRight: 0 };
+const request = (headers: object, remoteAddress = '10.0.0.1') =>
+  ({ headers, socket: { remoteAddress } }) as IncomingMessage;
+
+test.each([
+  ['none', { 'x-forwarded-for': '1.1.1.1' }, '10.0.0.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '1.1.1.1, 2.2.2.2' }, '2.2.2.2'],
+  ['x-forwarded-for:2', { 'x-forwarded-for': '1.1.1.1, 2.2.2.2' }, '1.1.1.1'],
+  ['x-forwarded-for:3', { 'x-forwarded-for': '1.1.1.1, 2.2.2.2' }, '10.0.0.1'],
+  ['X-Real-IP', { 'x-real-ip': '2001:db8::1' }, '2001:db8::1'],
+  ['x-real-ip', { 'x-real-ip': 'unknown' }, '10.0.0.1'],
+  ['x-real-ip', {}, '10.0.0.1'],
+])('with TRUST_PROXY=%s takes %j as %s', (text, headers, address) => {
+  expect(clientAddress(request(headers), trust(text))).toBe(address);
+});
+
+test('writes an IPv4 peer of an IPv6 socket as IPv4', () => {
+  expect(clientAddress(request({}, '::ffff:192.0.2.1'), trust('none'))).toBe('192.0.2.1');
+});
+
+test.each(['', 'x y', 'x-forwarded-for:0', 'x:y', '2'])('refuses TRUST_PROXY=%j', (text) => {
+  expect(parseTrust(text)).toBeUndefined();
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:0:1:aaaa::1', '2001:db8:0:1::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+])('counts %s as %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});

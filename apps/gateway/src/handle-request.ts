@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { catalogue, toAppError } from '@acsp/errors';
+import { sendProblem } from '@acsp/http';
+import { annotate, span } from '@acsp/telemetry';
+import { recordExchange } from './access-log.js';
+import { drainBody, settleBody } from './body.js';
+import { allowOrigin, answerOptions } from './cors.js';
+import { identifyCaller } from './credentials/identify-caller.js';
+import { type Call, type Exchange, openExchange } from './exchange.js';
+import { findRoute } from './find-route.js';
+import type { Gateway } from './gateway.js';
+import { answerOnce, idempotencyKey } from './idempotency.js';
+import { limitRate } from './rate-limit.js';
+import { spendSignature } from './replay.js';
+import { sendWhole, streamAnswer } from './upstream/answer.js';
+import { setForwardHeaders } from './upstream/forward-headers.js';
+
+/** One request, from its head to the end of its answer. Every fault is answered as a problem. */
+export function handleRequest(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
+  const exchange = openExchange(request, response, gateway.config.TRUST_PROXY);
+  response.setHeader('X-Request-Id', exchange.requestId);
+  allowOrigin(request, response);
+  response.once('close', () => recordExchange(gateway.log, exchange));
+  void span('request', { kind: 'server', parent: request.headers }, async () => {
+    await serve(gateway, exchange).catch((error) => refuse(gateway, exchange, error));
+    annotate({ 'http.route': exchange.pattern ?? 'none', 'http.response.status_code': response.statusCode });
+  });
+}
+
+async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
+  if (exchange.request.method === 'OPTIONS') return answerOptions(exchange);
+  const route = await findRoute(exchange);
+  const service = gateway.upstreams.of(route.service);
+  const call: Call = Object.assign(exchange, { route });
+  call.caller = await identifyCaller(gateway, call);
+  await limitRate(gateway, call);
+
+  const send = () =>
+    spendSignature(gateway, call, () => {
+      setForwardHeaders(gateway, call);
+      return service.forward(call);
+    });
+  const key = idempotencyKey(call);
+  if (key !== undefined) return sendWhole(call, await answerOnce(gateway, call, key, send));
+  await settleBody(call, route.maxBodyBytes);
+  streamAnswer(call, await send());
+}
+
+async function refuse({ log }: Gateway, exchange: Exchange, thrown: unknown): Promise<void> {
+  const { request, response, requestId, pattern } = exchange;
+  const error = toAppError(thrown);
+  exchange.code = error.code;
+  if (response.destroyed) return;
+  if (error.cause !== undefined && catalogue[error.code].http >= 500) {
+    log.error({ err: error.cause, code: error.code, route: pattern, request_id: requestId }, 'request failed');
+  }
+  await drainBody(request);
+  sendProblem(response, error, requestId);
+}

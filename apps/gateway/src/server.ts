@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeServer } from '@acsp/http';
+import { createStack } from '@acsp/service';
+import express from 'express';
+import { answerClientError } from './client-error.js';
+import type { Context } from './context.js';
+import type { Gateway } from './gateway.js';
+import { handleRequest } from './handle-request.js';
+import { createKeys } from './keys/keys.js';
+import { watchKeys } from './keys/watch-keys.js';
+import { createLimits } from './limits.js';
+import { createUpstreams } from './upstream/upstreams.js';
+
+export interface GatewayServer extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+}
+
+const drainMs = 8_000;
+
+/** Clients get this long for the head and for the whole of a request; a slow one must not hold a connection. */
+const patience = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 65_000,
+};
+
+/** Opens the public door of the whole API. */
+export async function start(context: Context): Promise<GatewayServer> {
+  const { config, bus, log } = context;
+  const stack = createStack({ log });
+  const keys = createKeys(context);
+  const upstreams = stack.use(createUpstreams(config));
+  if (bus !== undefined) stack.use(await watchKeys(bus, keys));
+  const gateway: Gateway = {
+    ...context,
+    limits: createLimits(config.RATE_LIMIT_SCALE, config.RATE_LIMITS),
+    keys,
+    upstreams,
+  };
+
+  // Routing is our own table: Express tries its layers one after the other.
+  const app = express().disable('x-powered-by').disable('query parser');
+  app.use((request, response) => handleRequest(gateway, request, response));
+  const server = createServer(patience, app).on('clientError', answerClientError);
+  try {
+    await listen(server, config.PORT, config.HOST);
+  } catch (error) {
+    await stack[Symbol.asyncDispose]();
+    throw error;
+  }
+  stack.defer(() => closeServer(server, drainMs));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${config.HOST}:${port}`, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,136 @@
+import { principalHeader } from '@acsp/rpc';
+import { ask } from './support/ask.js';
+import { answerJson } from './support/stand-in.js';
+import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
+
+let gateway: TestGateway;
+const last = () => {
+  const seen = gateway.service.seen.at(-1);
+  if (seen === undefined) throw new Error('the service saw nothing');
+  return seen;
+};
+
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+test('sends a streamed body on byte for byte', async () => {
+  const agent = gateway.identity.register();
+  const body = Buffer.from('{ "title":\t"Zürich \\u00e9",\n"n":1e-07 , "title":"again"}');
+  await gateway.post('tasks', '', { ...bearer(agent.loginKey), body });
+  expect(last().body).toEqual(body);
+  expect(last().headers['content-length']).toBe(String(body.length));
+});
+
+test('sends a body on byte for byte that it had to look at', async () => {
+  const agent = gateway.identity.register();
+  const body = `{ "login_key" : "${agent.loginKey}",  "name":"caf\u00e9" }`;
+  await gateway.post('channels', body);
+  expect(last().body.toString()).toBe(body);
+});
+
+test('sends a body on that came in chunks', async () => {
+  const agent = gateway.identity.register();
+  const chunks = ['{"title":', '"in pieces"', '}'];
+  await ask(gateway.url, 'POST', '/api/acsp/tasks', { ...bearer(agent.loginKey), chunks });
+  expect(last().body.toString()).toBe('{"title":"in pieces"}');
+  expect(last().headers).toMatchObject({ 'content-length': '21' });
+  expect(last().headers).not.toHaveProperty('transfer-encoding');
+});
+
+test('sends the target on to the letter', async () => {
+  await gateway.get('status?aid=a%2Fb&x=1|2&&y={"a":[]}#f');
+  expect(last().url).toBe('/api/acsp/status?aid=a%2Fb&x=1|2&&y={"a":[]}#f');
+});
+
+test('tells the service who calls, by a signed principal', async () => {
+  const agent = gateway.identity.register();
+  await gateway.get('tasks', { headers: { authorization: `Bearer ${agent.loginKey}`, 'x-request-id': 'mine-1' } });
+  const principal = gateway.principals.verify(last().headers[principalHeader] as string);
+  expect(principal).toEqual({ aid: agent.aid, name: 'holder', via: 'login_key', requestId: 'mine-1' });
+});
+
+test('drops identity, origin and credentials that come in as headers', async () => {
+  const agent = gateway.identity.register();
+  const theirs = {
+    [principalHeader]: 'forged',
+    'acsp-anything': '1',
+    forwarded: 'for=6.6.6.6',
+    'x-forwarded-for': '6.6.6.6',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-port': '1',
+    host: 'acsp.example',
+    connection: 'keep-alive, x-hop',
+    'accept-language': 'de',
+  };
+  await gateway.get('tasks', { headers: { ...theirs, authorization: `Bearer ${agent.loginKey}` } });
+  const { headers } = last();
+  expect(headers[principalHeader]).not.toBe('forged');
+  expect(headers).toMatchObject({
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': 'acsp.example',
+    'accept-language': 'de',
+  });
+  for (const name of ['acsp-anything', 'forwarded', 'x-forwarded-port', 'authorization']) {
+    expect(headers).not.toHaveProperty(name);
+  }
+});
+
+test('believes the forwarded header that the operator trusts', async () => {
+  await using trusting = await testGateway({ env: { TRUST_PROXY: 'x-forwarded-for' } });
+  await trusting.get('status', {
+    headers: { 'x-forwarded-for': '6.6.6.6, 203.0.113.9', 'x-forwarded-proto': 'https' },
+  });
+  expect(trusting.service.seen.at(-1)?.headers).toMatchObject({
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https',
+  });
+});
+
+test('sends no body on where none is meant', async () => {
+  await gateway.get('status', { body: '{"a":1}' });
+  expect(last().body.length).toBe(0);
+  expect(last().headers).not.toHaveProperty('content-length');
+});
+
+test('asks HEAD of the service and answers its head', async () => {
+  gateway.service.next((response) => response.writeHead(200, { 'content-length': 17, 'content-type': 'text/x' }).end());
+  const reply = await ask(gateway.url, 'HEAD', '/api/acsp/status');
+  expect(last().method).toBe('HEAD');
+  expect(reply).toMatchObject({ status: 200, text: '', headers: { 'content-length': '17', 'content-type': 'text/x' } });
+});
+
+test('passes status, headers and body of an answer on, but not those of its connection', async () => {
+  gateway.service.next((response) =>
+    response.writeHead(418, { 'x-tea': 'green', 'x-request-id': 'theirs', 'keep-alive': 'timeout=1' }).end('short'),
+  );
+  const reply = await gateway.get('status', { headers: { 'x-request-id': 'mine' } });
+  expect(reply).toMatchObject({ status: 418, text: 'short', headers: { 'x-tea': 'green', 'x-request-id': 'mine' } });
+  expect(reply.headers['keep-alive']).toBeUndefined();
+});
+
+test('passes a stream on while it goes on', async () => {
+  let finish = () => {};
+  gateway.service.next((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    finish = () => response.end();
+  });
+  const stream = await fetch(`${gateway.url}/api/acsp/events/radio?token=x`);
+  const first = await stream.body?.getReader().read();
+  expect(Buffer.from(first?.value ?? []).toString()).toBe('data: 1\n\n');
+  finish();
+});
+
+test('sends on the connection of the request before', async () => {
+  const ports = new Set<number | undefined>();
+  for (let i = 0; i < 3; i += 1) {
+    gateway.service.next((response, seen) => {
+      ports.add(response.socket?.remotePort);
+      answerJson(200, {})(response, seen);
+    });
+    await gateway.get('status');
+  }
+  expect(ports.size).toBe(1);
+});

@@ -1,0 +1,21 @@
+import type { Transaction } from '@acsp/database';
+import { AppError } from '@acsp/errors';
+import type { Context } from '../context.js';
+import type { Agent, PrismaClient } from '../generated/prisma/client.js';
+
+/** The row of an active agent. A revoked one is as unknown as one that never was. */
+export async function findAgent({ database }: Context, aid: string): Promise<Agent> {
+  return known(await database.prisma.agent.findUnique({ where: { aid, status: 'active' } }));
+}
+
+/** The same inside of a transaction, locked until its end, so that changes of one agent and its keys come one after another. */
+export async function lockAgent(tx: Transaction<PrismaClient>, aid: string): Promise<Agent> {
+  const [agent] = await tx.$queryRaw<Agent[]>`
+    SELECT * FROM agent WHERE aid = ${aid} AND status = 'active' FOR NO KEY UPDATE`;
+  return known(agent);
+}
+
+function known(agent: Agent | null | undefined): Agent {
+  if (agent === null || agent === undefined) throw new AppError('AID_NOT_FOUND');
+  return agent;
+}

@@ -1,0 +1,103 @@
+import { catalogue, isErrorCode } from '@acsp/errors';
+import { type Case, credentialCases, fieldCases, plainCase } from './bad-input/cases.js';
+import type { Others } from './bad-input/credentials.js';
+import { type Cast, type Sample, samples } from './bad-input/samples.js';
+import { snapshot } from './bad-input/snapshot.js';
+import { type Target, targets } from './bad-input/targets.js';
+import { type Answer, startWorld, type World } from './harness.js';
+
+// Every field of every operation, from the tables of the services, with every value that it must withstand.
+
+let world: World;
+let cast: Cast;
+let others: Others;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const agent = (name: string) => world.quickstart(name);
+  cast = { world, ann: await agent('Ann'), bob: await agent('Bob') };
+  others = { other: await agent('Otto'), expired: await agent('Ella') };
+  const aged = `UPDATE login_key SET created_at = now() - interval '91 days', expires_at = now() - interval '1 day' WHERE aid = $1`;
+  await world.database('identity').query(aged, [others.expired.aid]);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const sampleOf = async ({ name }: Target): Promise<Sample> => {
+  const make = samples[name];
+  if (make === undefined) throw new Error(`${name} has no sample: add one to samples.ts`);
+  return make(cast);
+};
+
+describe.each(targets)('$name', (target) => {
+  test('has a sample of every field, which it takes', async () => {
+    const sample = await sampleOf(target);
+    const names = target.fields.map(({ name }) => name);
+    expect(Object.keys(sample.fields)).toEqual(expect.arrayContaining(names));
+    expect(await faultsOf([plainCase(target, sample)])).toEqual([]);
+  });
+
+  test('refuses every bad value and every bad credential, and changes nothing', async () => {
+    const sample = await sampleOf(target);
+    const cases = [...fieldCases(target, sample), ...credentialCases(target, sample, others)];
+    const before = await everything();
+    expect(await faultsOf(cases.filter(({ expected }) => expected !== 'accepted'))).toEqual([]);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('takes every value up to its limit, and does without what is optional', async () => {
+    const labels = fieldCases(target, await sampleOf(target)).flatMap(({ label, expected }) =>
+      expected === 'accepted' ? label : [],
+    );
+    const faults = await inParallel(labels, async (label) => {
+      // A request that succeeds may be the last of its kind, so each has a sample of its own.
+      const one = fieldCases(target, await sampleOf(target)).find((own) => own.label === label);
+      return one && faultOf(one);
+    });
+    expect(faults.filter(Boolean)).toEqual([]);
+  });
+});
+
+const everything = async () => ({
+  identity: await snapshot(world.database('identity')),
+  tasks: await snapshot(world.database('tasks')),
+});
+
+async function faultsOf(cases: readonly Case[]): Promise<string[]> {
+  const faults = await inParallel(cases, faultOf);
+  return faults.filter((fault) => fault !== undefined);
+}
+
+/** What is wrong with the answer, if anything. */
+async function faultOf({ label, request, sending, expected }: Case): Promise<string | undefined> {
+  const began = performance.now();
+  const answer = await world.send(request, sending);
+  const seconds = (performance.now() - began) / 1000;
+  const { status, body } = answer;
+  const ok =
+    expected === 'accepted' ? status >= 200 && status < 300 && answer.headers.has('x-request-id') : isProblem(answer);
+  const rightCode = typeof expected === 'string' || expected.includes(body?.code);
+  if (ok && rightCode && seconds < 5) return undefined;
+  return `${label}: ${status} ${body?.code} (${body?.detail}) after ${seconds.toFixed(1)} s, expected ${expected}`;
+}
+
+function isProblem({ status, headers, body }: Answer): boolean {
+  return (
+    headers.get('content-type') === 'application/problem+json' &&
+    isErrorCode(body.code) &&
+    catalogue[body.code as keyof typeof catalogue].http === status &&
+    body.status === status &&
+    status < 500 &&
+    body.request_id !== '' &&
+    body.request_id === headers.get('x-request-id')
+  );
+}
+
+async function inParallel<In, Out>(items: readonly In[], run: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await run(items[at] as In);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return results;
+}

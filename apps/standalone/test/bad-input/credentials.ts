@@ -1,0 +1,87 @@
+import { generateKeyPair } from '@acsp/crypto';
+import type { ErrorCode } from '@acsp/errors';
+import type { TestAgent } from '../harness.js';
+import type { Draft } from './requests.js';
+import { proofOf } from './targets.js';
+
+export interface BadCredential {
+  readonly label: string;
+  readonly draft: Draft;
+  readonly codes: readonly ErrorCode[];
+}
+
+export interface Others {
+  /** Another agent, in good standing. */
+  readonly other: TestAgent;
+  /** An agent whose login key has run out. */
+  readonly expired: TestAgent;
+}
+
+const wrongKeys = ['nk_short', 'nk_'.padEnd(46, 'x'), 'null', '[object Object]', 'nk_'.padEnd(4_000, 'x')];
+
+/** What an operation must refuse for the credential alone, in a request that is right otherwise. */
+export function badCredentials(draft: Draft, others: Others): BadCredential[] {
+  switch (proofOf(draft.route)) {
+    case 'none':
+      return [];
+    case 'signature':
+      return badSignatures(draft);
+    case 'login_key':
+      return badBearers(draft, others);
+    case 'login_key_body': {
+      const { login_key: _own, ...texts } = draft.texts;
+      const inBody = (key: string) => ({ ...draft, texts: { ...texts, login_key: JSON.stringify(key) } });
+      return [
+        ...badBearers({ ...draft, texts }, others),
+        ...badKeys(others).map(({ label, key, codes }) => ({
+          label: `${label} in the body`,
+          draft: inBody(key),
+          codes,
+        })),
+      ];
+    }
+  }
+}
+
+function badBearers(draft: Draft, others: Others): BadCredential[] {
+  // Account deletion alone has an order of checks of its own, in which every wrong key is not that agent's.
+  const unchecked = draft.route.by.includes('unchecked_login_key');
+  return [
+    { label: 'no credential', draft: { ...draft, bearer: undefined }, codes: ['AUTH_REQUIRED'] },
+    ...badKeys(others).map(({ label, key, codes }) => ({
+      label,
+      draft: { ...draft, bearer: key },
+      codes: unchecked ? (['INVALID_AUTH'] as const) : codes,
+    })),
+  ];
+}
+
+const badKeys = ({ other, expired }: Others): { label: string; key: string; codes: readonly ErrorCode[] }[] => [
+  ...wrongKeys.map((key) => ({ label: `malformed: ${key.slice(0, 20)}`, key, codes: ['INVALID_LOGIN_KEY'] as const })),
+  { label: 'expired', key: expired.loginKey, codes: ['INVALID_LOGIN_KEY'] },
+  { label: "someone else's", key: other.loginKey, codes: ['AID_MISMATCH'] },
+];
+
+function badSignatures(draft: Draft): BadCredential[] {
+  const { rule } = draft.route;
+  const signature = (text: string): Draft => ({ ...draft, signature: JSON.stringify(text) });
+  const at = (offsetMs: number) => ({
+    ...draft,
+    texts: { ...draft.texts, timestamp: JSON.stringify(new Date(Date.now() + offsetMs)) },
+  });
+  return [
+    { label: 'no credential', draft: { ...draft, signature: null }, codes: [rule.missing] },
+    ...['', 'zz', '0'.repeat(127), '0'.repeat(128), 'f'.repeat(128)].map((text) => ({
+      label: `malformed: ${text.slice(0, 10)}`,
+      draft: signature(text),
+      codes: ['INVALID_SIGNATURE'] as const,
+    })),
+    { label: 'expired', draft: at(-rule.driftSeconds * 1000 - 2_000), codes: [rule.driftCode] },
+    { label: 'from the future', draft: at(rule.driftSeconds * 1000 + 20_000), codes: [rule.driftCode] },
+    {
+      label: "someone else's",
+      draft: { ...draft, privateKey: generateKeyPair().privateKey },
+      codes: ['INVALID_SIGNATURE'],
+    },
+  ];
+}

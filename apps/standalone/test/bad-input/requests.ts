@@ -1,0 +1,87 @@
+import { sign } from '@acsp/crypto';
+import type { Route } from '@acsp/gateway/route';
+import type { Sending } from '../harness.js';
+import type { Sample } from './samples.js';
+import { proofOf, type Target } from './targets.js';
+
+/** A request before it is written out: each field as JSON text, or as a URL has it. */
+export interface Draft {
+  readonly target: Target;
+  readonly route: Route;
+  readonly texts: Readonly<Record<string, string | undefined>>;
+  /** In `Authorization`. */
+  readonly bearer?: string;
+  /** Signs it. */
+  readonly privateKey?: string;
+  /** JSON text in place of the true signature; null leaves it out. */
+  readonly signature?: string | null;
+}
+
+let ahead = 0;
+
+/** The sample as a draft, with the credential that belongs to it. */
+export function draftOf(target: Target, route: Route, { fields, agent }: Sample): Draft {
+  const inUrl = target.http.startsWith('GET');
+  const texts = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, inUrl ? String(value) : JSON.stringify(value)]),
+  );
+  const draft = { target, route, texts };
+  switch (proofOf(route)) {
+    case 'signature':
+      // A millisecond later each time: a signature is good only once.
+      ahead += 1;
+      return {
+        ...draft,
+        texts: { ...texts, timestamp: JSON.stringify(new Date(Date.now() + ahead)) },
+        privateKey: agent?.privateKey,
+      };
+    case 'login_key_body':
+      return { ...draft, texts: { ...texts, login_key: JSON.stringify(agent?.loginKey) } };
+    case 'login_key':
+      return { ...draft, bearer: agent?.loginKey };
+    case 'none':
+      return draft;
+  }
+}
+
+/** The draft with another text of one field. */
+export function withField(draft: Draft, name: string, text: string | undefined): Draft {
+  if (name === draft.route.rule.signatureField) return { ...draft, signature: text ?? null };
+  return { ...draft, texts: { ...draft.texts, [name]: text } };
+}
+
+/** What goes over the wire. */
+export function write({
+  target: { http },
+  texts,
+  bearer,
+  privateKey,
+  signature,
+}: Draft): [request: string, sending: Sending] {
+  const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  const members = Object.entries(texts).filter((member): member is [string, string] => member[1] !== undefined);
+  if (http.startsWith('GET')) return [toTarget(http, members), { headers }];
+  const body = `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  return [
+    http,
+    { headers, body: privateKey === undefined || signature === null ? body : signedBody(body, privateKey, signature) },
+  ];
+}
+
+function signedBody(
+  body: string,
+  privateKey: string,
+  text = JSON.stringify(sign(privateKey, Buffer.from(body))),
+): string {
+  return `${body.slice(0, -1)}${body === '{}' ? '' : ','}"signature":${text}}`;
+}
+
+function toTarget(http: string, members: readonly (readonly [string, string])[]): string {
+  let path = http;
+  const query: string[] = [];
+  for (const [name, text] of members) {
+    if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, text);
+    else query.push(`${name}=${text}`);
+  }
+  return `${path.replace(/\{\w+\}/, '')}${query.length > 0 ? '?' : ''}${query.join('&')}`;
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { aidOf, generateKeyPair, type KeyPair, sign } from '@acsp/crypto';
+import { createHealth, createLogger, createStack } from '@acsp/service';
+import { serverUrl } from '@acsp/testkit';
+import pg from 'pg';
+import { configSchema } from '../src/config.js';
+import { type Standalone, startStandalone } from '../src/standalone.js';
+
+export interface TestAgent {
+  readonly aid: string;
+  readonly name: string;
+  readonly loginKey: string;
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely.
+  readonly body: any;
+}
+
+export interface Sending {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** As it goes over the wire. */
+  readonly body?: string;
+}
+
+export interface World extends AsyncDisposable {
+  readonly standalone: Standalone;
+  readonly url: string;
+  /** Of the scheduler. */
+  readonly internalToken: string;
+  readonly databaseUrl: (service: Service) => string;
+  readonly database: (service: Service) => pg.Pool;
+  /** One request, `POST /tasks/claim`, as given. */
+  send(request: string, sending?: Sending): Promise<Answer>;
+  /** The same with an agent's login key and JSON. */
+  call(agent: TestAgent | undefined, request: string, body?: object): Promise<Answer>;
+  /** The same with an agent's signature in the body, and the time. */
+  callSigned(agent: Pick<TestAgent, 'privateKey'>, request: string, fields: object): Promise<Answer>;
+  /** An agent by quickstart. */
+  quickstart(name: string): Promise<TestAgent>;
+  /** An agent by register, with a key pair of its own. */
+  register(name: string, keys?: KeyPair): Promise<TestAgent>;
+}
+
+export type Service = 'bus' | 'identity' | 'tasks';
+
+const services: readonly Service[] = ['bus', 'identity', 'tasks'];
+const log = createLogger({ name: 'standalone', level: 'silent' });
+
+/** A whole standalone in this process, on databases of its own. Without a scale its limits are out of the way. */
+export async function startWorld({ rateLimitScale = 100_000 } = {}): Promise<World> {
+  const stack = createStack();
+  const prefix = `test_${randomBytes(8).toString('hex')}_`;
+  stack.defer(() => dropDatabases(prefix));
+  const internalToken = randomBytes(16).toString('hex');
+  const config = configSchema.parse({
+    PORT: 0,
+    DATABASE_URL: serverUrl('postgres'),
+    DATABASE_PREFIX: prefix,
+    RATE_LIMIT_SCALE: rateLimitScale,
+    INTERNAL_TOKEN: internalToken,
+  });
+  const standalone = stack.use(await startStandalone({ config, log, health: createHealth() }));
+  const databaseUrl = (service: Service) =>
+    Object.assign(new URL(serverUrl('postgres')), { pathname: `/${prefix}${service}` }).href;
+  const pools = Object.fromEntries(
+    services.map((name) => [name, new pg.Pool({ connectionString: databaseUrl(name), max: 2 })]),
+  );
+  stack.defer(async () => void (await Promise.all(Object.values(pools).map((pool) => pool.end()))));
+  return {
+    ...createCaller(standalone.url),
+    standalone,
+    internalToken,
+    databaseUrl,
+    database: (service) => pools[service] as pg.Pool,
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
+
+/** The requests of a world, for any address that serves the API. */
+export function createCaller(
+  url: string,
+): Pick<World, 'url' | 'send' | 'call' | 'callSigned' | 'quickstart' | 'register'> {
+  const send: World['send'] = async (request, { headers = {}, body } = {}) => {
+    const [method, path] = request.split(' ');
+    const json = body === undefined ? undefined : { 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/api/acsp${path}`, {
+      method,
+      headers: { ...json, ...headers },
+      body,
+      signal: AbortSignal.timeout(10_000),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const callSigned: World['callSigned'] = (agent, request, fields) =>
+    send(request, { body: signedBody(agent, { timestamp: new Date().toISOString(), ...fields }) });
+  return {
+    url,
+    send,
+    callSigned,
+    call: (agent, request, body) =>
+      send(request, {
+        headers: agent && { authorization: `Bearer ${agent.loginKey}` },
+        body: body && JSON.stringify(body),
+      }),
+    async quickstart(name) {
+      const answer = await send('POST /quickstart', {
+        body: JSON.stringify({ agent_name: name, capabilities: ['testing'] }),
+      });
+      return toAgent(answer, 201);
+    },
+    async register(name, keys = generateKeyPair()) {
+      const fields = {
+        public_key: keys.publicKey,
+        agent_name: name,
+        capabilities: ['testing'],
+        description: `${name}, made by a test`,
+      };
+      const answer = await callSigned(keys, 'POST /register', fields);
+      return { ...toAgent(answer, 201), ...keys };
+    },
+  };
+}
+
+/** As `JSON.stringify({ ...fields, signature })`. */
+export function signedBody({ privateKey }: Pick<TestAgent, 'privateKey'>, fields: object): string {
+  const text = JSON.stringify(fields);
+  return `${text.slice(0, -1)},"signature":"${sign(privateKey, Buffer.from(text))}"}`;
+}
+
+/** An agent that nobody has registered. */
+export function stranger(): Omit<TestAgent, 'loginKey'> {
+  const keys = generateKeyPair();
+  return { ...keys, aid: aidOf(keys.publicKey), name: 'nobody' };
+}
+
+function toAgent({ status, body }: Answer, expected: number): TestAgent {
+  if (status !== expected) throw new Error(`no agent: ${status} ${JSON.stringify(body)}`);
+  const { aid, agent_name: name, login_key: loginKey, public_key: publicKey, private_key: privateKey } = body;
+  return { aid, name, loginKey, publicKey, privateKey };
+}
+
+async function dropDatabases(prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl('postgres') });
+  await client.connect();
+  try {
+    for (const service of services) await client.query(`DROP DATABASE IF EXISTS ${prefix}${service} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}

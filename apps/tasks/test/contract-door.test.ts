@@ -1,0 +1,146 @@
+import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
+import { AppError } from '@acsp/errors';
+import { createPrincipals, type Principal, principalHeader, type RpcClientOf, rpcClient } from '@acsp/rpc';
+import { type TestClock, testClock } from '@acsp/testkit';
+import { fromBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { status } from '@grpc/grpc-js';
+import { agent, startTasks, type Tasks } from './harness.js';
+import { holdTask } from './hold-task.js';
+import { type PlainCall, plainCall } from './plain-call.js';
+import { draft, nowhere } from './steps.js';
+
+let tasks: Tasks;
+let clock: TestClock;
+/** Of a service that acts for agents. */
+let client: RpcClientOf<typeof TasksService>;
+const [ann, bob, eve] = [agent('Ann'), agent('Bob'), agent('Eve')];
+const as = (caller: Principal) => ({ caller });
+
+beforeAll(async () => {
+  clock = testClock();
+  tasks = await startTasks({ clock });
+  const { principals } = tasks.context;
+  client = rpcClient(TasksService, { address: tasks.address, principals, name: 'worker', timeoutMs: 20_000 });
+});
+afterAll(async () => {
+  client[Symbol.dispose]();
+  await tasks[Symbol.asyncDispose]();
+});
+
+const created = async (fields: object = {}) => (await client.createTask({ ...draft, ...fields }, as(ann))).task?.id as string;
+const plain = (service: PlainCall['service'], method: string, request: object, headers = {}) =>
+  plainCall({ address: tasks.address, service, method, request, headers });
+const failure = (call: Promise<unknown>) =>
+  call.then(
+    () => 'succeeded',
+    (error: unknown) => (error instanceof AppError ? error : String(error)),
+  );
+
+test('a service leads a task through its life on behalf of two agents', async () => {
+  const id = await created({ priority: 'high', metadata: { heap: [1, { deep: null }] }, ttlMinutes: 5 });
+  const claimed = await client.claimTask({ taskId: id, message: 'Mine', etaMinutes: 3 }, as(bob));
+  expect(claimed).toMatchObject({ taskStatus: 'claimed', claim: { agentAid: bob.aid, status: 'accepted', etaMinutes: 3 } });
+  expect(await client.updateTask({ taskId: id, action: 'start' }, as(bob))).toMatchObject({ status: 'in_progress' });
+  const posted = await client.postMessage({ taskId: id, content: 'Half done', msgType: 'status_update' }, as(bob));
+  expect(posted).toMatchObject({ senderAid: bob.aid, msgType: 'status_update', content: 'Half done' });
+  const child = await client.delegateTask({ parentId: id, ...draft, requirements: ['scales'] }, as(bob));
+  expect(child.task).toMatchObject({ parentId: id, creatorAid: bob.aid, requirements: ['scales'] });
+  const submitted = await client.submitTask({ taskId: id, resultText: '42', result: { stones: 42 } }, as(bob));
+  expect(submitted).toMatchObject({ taskId: id, status: 'review' });
+  await client.updateTask({ taskId: id, action: 'approve', comment: 'Fine' }, as(ann));
+
+  const { task, claims, subtasks, messages } = await client.getTask({ id }, as(eve));
+  expect(task).toMatchObject({ status: 'done', priority: 'high', result: { stones: 42 }, subtasksCount: 1 });
+  expect(task?.metadata).toEqual({ heap: [1, { deep: null }] });
+  expect(task?.completedAt && timestampDate(task.completedAt)).toEqual(clock.now());
+  expect([claims.length, subtasks.length]).toEqual([1, 1]);
+  expect(messages.map(({ senderName }) => senderName)).toEqual(['acsp', 'acsp', 'acsp', 'Bob', 'acsp', 'acsp']);
+  const listed = await client.listTasks({ status: 'done', createdBy: ann.aid, limit: 1 }, as(eve));
+  expect(listed).toMatchObject({ total: 1, hasMore: false, tasks: [{ id, assignedAid: bob.aid }] });
+});
+
+test('a creator resolves claims', async () => {
+  const id = await created({ maxClaims: 2, deadline: timestampFromDate(new Date('2030-01-01T00:00:00.123Z')) });
+  const { claim } = await client.claimTask({ taskId: id }, as(bob));
+  const accepted = await client.resolveClaim({ taskId: id, claimId: claim?.id as string, decision: 'accept' }, as(ann));
+  expect(accepted).toMatchObject({ taskStatus: 'claimed', claim: { status: 'accepted', agentAid: bob.aid } });
+  const { task } = await client.getTask({ id }, as(ann));
+  expect(task?.deadline && timestampDate(task.deadline)).toEqual(new Date('2030-01-01T00:00:00.123Z'));
+});
+
+test('both doors serve the same task', async () => {
+  const id = await created();
+  const { body } = await tasks.call(bob, `GET /tasks/${id}`);
+  const { task } = await client.getTask({ id }, as(bob));
+  expect(body.task).toMatchObject({ id, title: task?.title, creator_aid: task?.creatorAid, status: task?.status });
+});
+
+test.each([
+  ['MISSING_TITLE', () => client.createTask({ description: 'x' }, as(ann))],
+  ['INVALID_TASK_ID', () => client.claimTask({}, as(ann))],
+  ['INVALID_TASK_ID', () => client.getTask({ id: '42' }, as(ann))],
+  ['INVALID_FIELD', () => client.listTasks({ limit: 101 }, as(ann))],
+  ['TASK_NOT_FOUND', () => client.getTask({ id: nowhere }, as(ann))],
+  ['PARENT_NOT_FOUND', () => client.delegateTask({ parentId: nowhere, ...draft }, as(ann))],
+  ['CANNOT_CLAIM_OWN', async () => client.claimTask({ taskId: await created() }, as(ann))],
+  ['NOT_TARGET', async () => client.claimTask({ taskId: await created({ targetAid: eve.aid }) }, as(bob))],
+  ['INVALID_TRANSITION', async () => client.updateTask({ taskId: await created(), action: 'approve' }, as(ann))],
+  ['PERMISSION_DENIED', async () => client.postMessage({ taskId: await created(), content: 'Hi' }, as(bob))],
+])('a refusal arrives with its own code: %s', async (code, call) => {
+  expect(await failure(call())).toMatchObject({ name: 'AppError', code });
+});
+
+test('refused fields arrive by name', async () => {
+  const error = await failure(client.createTask({ title: 'x', description: 'y', priority: 'huge', maxClaims: 0 }, as(ann)));
+  expect(error).toMatchObject({ code: 'INVALID_FIELD' });
+  expect((error as AppError).fields.map(({ field }) => field)).toEqual(['priority', 'max_claims']);
+});
+
+test('an agent may be served, but not a service for itself, nobody, or whom another secret has signed', async () => {
+  const alone = { code: 'AUTH_REQUIRED' };
+  expect(await failure(client.createTask(draft))).toMatchObject(alone);
+  expect(await failure(client.createTask(draft, as({ name: '', via: 'anonymous', requestId: 'r' })))).toMatchObject(alone);
+  const principals = createPrincipals('a secret that no service of this run has');
+  using forger = rpcClient(TasksService, { address: tasks.address, principals, name: 'worker' });
+  expect(await failure(forger.createTask(draft, as(ann)))).toMatchObject(alone);
+  expect(await plain('tasks', 'CreateTask', draft)).toEqual({ code: status.UNAUTHENTICATED });
+});
+
+test('a call that runs out of time is SERVICE_UNAVAILABLE at its deadline', async () => {
+  const id = await created();
+  const held = await holdTask(tasks, id);
+  const started = Date.now();
+  const error = await failure(client.claimTask({ taskId: id }, { ...as(bob), timeoutMs: 300 }));
+  await held[Symbol.asyncDispose]();
+  expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 });
+  expect(Date.now() - started).toBeLessThan(2_000);
+});
+
+test('a client made from the .proto file by other libraries is served', async () => {
+  const headers = { [principalHeader]: tasks.context.principals.sign(ann) };
+  const { answer } = await plain('tasks', 'CreateTask', { ...draft, max_claims: 2 }, headers);
+  expect(answer.task).toMatchObject({ ...draft, creator_aid: ann.aid, max_claims: 2, status: 'open' });
+});
+
+test('health answers for the server and for the service, and NOT_FOUND for any other', async () => {
+  const check = (service: string) => plain('health', 'Check', { service });
+  for (const service of ['', TasksService.typeName]) {
+    expect(await check(service)).toMatchObject({ answer: { status: 'SERVING' } });
+  }
+  expect(await check('acsp.search.v1.SearchService')).toEqual({ code: status.NOT_FOUND });
+});
+
+test('reflection lists the service and gives the files that describe it', async () => {
+  const ask = async (request: object) => (await plain('reflection', 'ServerReflectionInfo', request)).answer;
+  const { list_services_response } = await ask({ list_services: '' });
+  expect(list_services_response.service.map(({ name }: { name: string }) => name)).toContain(TasksService.typeName);
+  const { file_descriptor_response } = await ask({ file_containing_symbol: `${TasksService.typeName}.ClaimTask` });
+  const files = file_descriptor_response.file_descriptor_proto.map((bytes: Buffer) => fromBinary(FileDescriptorProtoSchema, bytes));
+  const described = files.map(({ name }: { name: string }) => name);
+  expect(described.sort()).toEqual([
+    'acsp/tasks/v1/tasks.proto',
+    'google/protobuf/struct.proto',
+    'google/protobuf/timestamp.proto',
+  ]);
+});

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+
+export interface StoredMessage {
+  /** A bigint, in decimal. */
+  readonly position: string;
+  readonly subject: string;
+  readonly event: Buffer;
+  /** Failed ones, so far. */
+  readonly attempts: number;
+  /** Messages after this one. */
+  readonly behind: number;
+}
+
+const after = {
+  name: 'read-after',
+  text: `SELECT position, subject, event, 0 AS attempts,
+      ((SELECT max(position) FROM bus.messages) - position)::float8 AS behind
+    FROM bus.messages WHERE position > $1 ORDER BY position LIMIT 100`,
+};
+
+export async function readAfter(database: pg.Pool | pg.Client, position: string): Promise<StoredMessage[]> {
+  return (await database.query<StoredMessage>({ ...after, values: [position] })).rows;
+}
+
+export async function lastPosition(database: pg.Pool): Promise<string> {
+  const { rows } = await database.query<{ position: string }>(
+    'SELECT coalesce(max(position), 0)::text AS position FROM bus.messages',
+  );
+  return rows[0]?.position ?? '0';
+}

@@ -1,0 +1,55 @@
+import { EventSchema } from '@acsp/contracts/events/v1/event';
+import type { Log } from '@acsp/database';
+import { fromBinary } from '@bufbuild/protobuf';
+import type { Watcher } from '../bus.js';
+import { keepRunning } from '../keep-running.js';
+import { orAborted } from '../pause.js';
+import { subjectMatcher } from '../subject.js';
+import { createWake } from '../wake.js';
+import { onAnnouncement } from './announcements.js';
+import { type Context, pollMs } from './context.js';
+import { lastPosition, readAfter, type StoredMessage } from './stored-message.js';
+
+export function watchRows({ pool, migrated, databaseUrl, log }: Context, watcher: Watcher): AsyncDisposable {
+  const takes = subjectMatcher(watcher.subjects);
+  const wake = createWake();
+  const stopListening = onAnnouncement(databaseUrl, wake.wake);
+  let position: string | undefined;
+
+  async function follow(signal: AbortSignal): Promise<void> {
+    await orAborted(migrated, signal);
+    signal.addEventListener('abort', wake.wake, { once: true });
+    position ??= await lastPosition(pool);
+    let live = false;
+    try {
+      while (!signal.aborted) {
+        const messages = await readAfter(pool, position);
+        if (!live) watcher.onLive?.(true);
+        live = true;
+        for (const message of messages) {
+          if (takes(message.subject)) hand(watcher, message, log);
+          position = message.position;
+        }
+        if (messages.length === 0) await wake.wait(pollMs);
+      }
+    } finally {
+      if (live) watcher.onLive?.(false);
+    }
+  }
+
+  const following = keepRunning('watcher', log, follow);
+  return {
+    async [Symbol.asyncDispose]() {
+      stopListening();
+      await following[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function hand(watcher: Watcher, { subject, event }: StoredMessage, log: Log): void {
+  try {
+    watcher.handle(fromBinary(EventSchema, event));
+  } catch (error) {
+    log.error({ err: error, subject }, 'A watcher failed');
+  }
+}

@@ -1,0 +1,119 @@
+import type { Event } from '@acsp/contracts/events/v1/event';
+import { type Log, type Postgres, withAdvisoryLock } from '@acsp/database';
+import type pg from 'pg';
+import type { Bus } from './bus.js';
+import { keepRunning } from './keep-running.js';
+import { outboxLag, parked, published } from './metrics.js';
+import { orAborted } from './pause.js';
+import { type Payloads, type StoredEvent, toEvent } from './to-event.js';
+import { createWake } from './wake.js';
+
+export interface RelayOptions {
+  /** The service's database. */
+  readonly database: Pick<Postgres, 'pool' | 'migrated'>;
+  readonly bus: Bus;
+  /** As it stands in the subjects. */
+  readonly service: string;
+  readonly payloads: Payloads;
+  readonly log: Log;
+}
+
+export interface Relay extends AsyncDisposable {
+  /** Call it after a commit that emitted something. Cheap; without it the event leaves within a second. */
+  wake(): void;
+}
+
+const channel = 'bus_outbox';
+const batchSize = 500;
+const pollMs = 1_000;
+/** Commits of so long share one notification. */
+const notifyAfterMs = 5;
+
+/**
+ * Publishes what is committed in the outbox, in order. Of a service's replicas one publishes while the others stand by.
+ * Disposing publishes what is there.
+ */
+export function startRelay(options: RelayOptions): Relay {
+  const { database, service, log } = options;
+  const wake = createWake();
+  let leading = false;
+
+  async function lead(client: pg.Client, signal: AbortSignal): Promise<void> {
+    client.on('notification', wake.wake);
+    await client.query(`LISTEN ${channel}`);
+    leading = true;
+    for (let ending = false; !ending; ) {
+      ending = signal.aborted;
+      while ((await publishBatch(client, options)) === batchSize);
+      if (!ending) await wake.wait(pollMs);
+    }
+  }
+
+  const working = keepRunning(`relay of ${service}`, log, async (signal) => {
+    await orAborted(database.migrated, signal);
+    signal.addEventListener('abort', wake.wake, { once: true });
+    const job = (client: pg.Client) => lead(client, signal);
+    await withAdvisoryLock(database.pool, `bus.relay.${service}`, job, { retryMs: pollMs, signal }).finally(() => {
+      leading = false;
+    });
+  });
+  const notify = createNotifier(database.pool);
+  return {
+    wake: () => (leading ? wake.wake() : notify()),
+    [Symbol.asyncDispose]: () => working[Symbol.asyncDispose](),
+  };
+}
+
+// No high-water mark: a transaction may commit after a later one that took a higher position. Rows of one aggregate are in order all the same,
+// because its row lock makes their transactions follow each other.
+const unpublished = {
+  name: 'unpublished',
+  text: `SELECT position, id, type, occurred_at, audience, actor, payload
+    FROM bus.outbox WHERE published_at IS NULL ORDER BY position LIMIT ${batchSize}`,
+};
+
+const mark = {
+  name: 'mark',
+  text: `UPDATE bus.outbox SET published_at = CASE WHEN position = ANY ($2::bigint[]) THEN 'infinity' ELSE now() END
+    WHERE position = ANY ($1::bigint[] || $2::bigint[])`,
+};
+
+/** Answers the number of rows that were there. */
+async function publishBatch(client: pg.Client, { bus, service, payloads, log }: RelayOptions): Promise<number> {
+  const { rows } = await client.query<StoredEvent>(unpublished);
+  const [oldest] = rows;
+  outboxLag.set({ service }, oldest === undefined ? 0 : (Date.now() - oldest.occurred_at.getTime()) / 1_000);
+  if (oldest === undefined) return 0;
+  const events: Event[] = [];
+  const usable: string[] = [];
+  const unusable: string[] = [];
+  for (const row of rows) {
+    try {
+      events.push(toEvent(row, payloads));
+      usable.push(row.position);
+    } catch (error) {
+      // Waiting would hold up every event behind it, for ever.
+      log.error({ err: error, event: row.id, type: row.type }, 'An event cannot be published and is parked');
+      unusable.push(row.position);
+    }
+  }
+  await bus.publish(service, events);
+  await client.query({ ...mark, values: [usable, unusable] });
+  published.inc({ service }, usable.length);
+  parked.inc({ service }, unusable.length);
+  return rows.length;
+}
+
+/** Wakes the replica that publishes. Outside of the transactions, because a NOTIFY inside makes commits wait for each other. */
+function createNotifier(pool: pg.Pool): () => void {
+  let planned = false;
+  return () => {
+    if (planned) return;
+    planned = true;
+    setTimeout(() => {
+      planned = false;
+      // When it fails, the poll does the same within a second.
+      pool.query('SELECT pg_notify($1, $2)', [channel, '']).catch(() => {});
+    }, notifyAfterMs).unref();
+  };
+}

@@ -1,0 +1,26 @@
+import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
+import { createBus, startRelay } from '../src/index.js';
+import { openOutbox } from './outbox.js';
+import { quietLog as log } from './quiet-log.js';
+
+// A replica that publishes until it is killed; at a certain point when it is told one. Arguments: outbox URL, bus address, point.
+const [outboxUrl = '', address = '{}', point] = process.argv.slice(2);
+const die = () => process.kill(process.pid, 'SIGKILL');
+
+const database = openOutbox(outboxUrl);
+const bus = createBus({ ...JSON.parse(address), log });
+startRelay({
+  database,
+  bus: {
+    ...bus,
+    async publish(service, events) {
+      if (point === 'before publishing') die();
+      await bus.publish(service, events);
+      if (point === 'after publishing') die();
+      process.stdout.write(`${events.length}\n`);
+    },
+  },
+  service: 'tasks',
+  payloads: { task: TaskEventSchema },
+  log,
+});

@@ -1,0 +1,11 @@
+/** Short-lived keys and rate limits, in Redis or in memory. */
+export { createStore, type StoreOptions } from './create-store.js';
+export { memoryStore } from './memory-store.js';
+export {
+  type Bucket,
+  type Consumed,
+  createRateLimiter,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from './rate-limiter.js';
+export type { Store } from './store.js';

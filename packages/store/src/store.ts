@@ -1,0 +1,12 @@
+/** Short-lived keys, shared by the replicas of a service. What it holds may be lost. */
+export interface Store extends AsyncDisposable {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, ttlSeconds: number): Promise<void>;
+  /** Sets the key if it is absent; of several at once one gets `true`. */
+  add(key: string, value: string, ttlSeconds: number): Promise<boolean>;
+  /** Reads and deletes in one step; of several at once one gets the value. */
+  take(key: string): Promise<string | undefined>;
+  delete(key: string): Promise<void>;
+  /** For readiness: rejects with SERVICE_UNAVAILABLE while the server is away. */
+  ready(): Promise<void>;
+}
