@@ -42,7 +42,9 @@ export const operations = {
   getHealth: byAnyone('GET /api/acsp/status', getHealthInput, getHealth, { when: hasNo('aid') }),
   getAgent: byAnyone('GET /api/acsp/status', getAgentInput, getAgent),
   createConnectToken: byAgent('POST /api/acsp/connect', createConnectTokenInput, createConnectToken, { status: 201 }),
-  redeemConnectToken: byAnyone('GET /api/acsp/connect/{token}', redeemConnectTokenInput, redeemConnectToken),
+  redeemConnectToken: byAnyone('GET /api/acsp/connect/{token}', redeemConnectTokenInput, redeemConnectToken, {
+    writes: true,
+  }),
   verifyAid: byAnyone('GET /api/acsp/auth/verify', verifyAidInput, verifyAid),
   verifyLoginKey: byService(verifyLoginKeyInput, verifyLoginKey),
   getSigningKey: byService(getSigningKeyInput, getSigningKey),

@@ -71,3 +71,17 @@ test.each(
 test('takes a description of a thousand characters', async () => {
   expect(await create({ description: 'x'.repeat(1000) })).toMatchObject({ status: 201 });
 });
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+test.each([
+  ['17 levels', nested(17)],
+  ['10,000 levels', nested(10_000)],
+  ['a member __proto__', '{"__proto__":{"polluted":true}}'],
+])('refuses metadata with %s', async (_name, metadata) => {
+  const { prisma } = identity.context.database;
+  const before = await prisma.agent.count();
+  const body = `{"agent_name":"Ann","capabilities":["search"],"metadata":${metadata}}`;
+  expect(await identity.call(nobody, 'POST /agent-init', body)).toMatchObject(refused('INVALID_METADATA'));
+  expect(await prisma.agent.count()).toBe(before);
+});

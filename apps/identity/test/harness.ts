@@ -25,7 +25,7 @@ export interface Identity extends AsyncDisposable {
   /** Where the contract door listens. */
   readonly address: string;
   readonly databaseUrl: string;
-  /** A request at the public door as the gateway would forward it; `caller` undefined sends no principal. */
+  /** A request at the public door as the gateway would forward it; `caller` undefined sends no principal, a text goes as it is. */
   call(caller: Principal | undefined, request: string, body?: unknown): Promise<Answer>;
   /** A new agent, registered with a key pair of its own. */
   registered(fields?: object): Promise<Registered>;
@@ -80,7 +80,7 @@ export async function startIdentity({ clock, databaseUrl, migrated = true }: Opt
     const [method, path] = request.split(' ');
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (caller !== undefined) headers['acsp-principal'] = principals.sign(caller);
-    const answer = await fetch(`${server.url}/api/acsp${path}`, { method, headers, body: JSON.stringify(body) });
+    const answer = await fetch(`${server.url}/api/acsp${path}`, { method, headers, body: toText(body) });
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   };
   return {
@@ -102,6 +102,8 @@ export async function startIdentity({ clock, databaseUrl, migrated = true }: Opt
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
 }
+
+const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 const configOf = (databaseUrl: string) =>
   configSchema.parse({

@@ -14,6 +14,8 @@ export interface Operation<Context, Input, Output> {
   readonly when?: (fields: Fields) => boolean;
   /** HTTP status of success. */
   readonly status: number;
+  /** Whether it may leave an event in the outbox. */
+  readonly writes: boolean;
   /** `agent`: the caller is known, and the field `aid`, if given, must be its own. `service`: only other services, by gRPC. */
   readonly caller: 'agent' | 'anyone' | 'service';
   readonly input: z.ZodType<Input>;
@@ -35,19 +37,32 @@ export type Operations<Service, Context> =
 // biome-ignore lint/suspicious/noExplicitAny: the doors walk tables of operations whose types the table itself has checked.
 export type AnyOperation = Operation<any, any, any>;
 
-interface HttpOptions {
+interface Options {
+  /** 200 when absent. */
   readonly status?: number;
   readonly when?: (fields: Fields) => boolean;
+  /** By the method when absent: a GET does not. */
+  readonly writes?: boolean;
 }
+
+const isGet = (http: string) => http.startsWith('GET ');
 
 /** An operation that a known agent calls for itself. */
 export function byAgent<Context, Input, Output>(
   http: string,
   input: z.ZodType<Input>,
   handle: (context: Context, request: Input, caller: Agent) => Promise<Output>,
-  { status = 200, when }: HttpOptions = {},
+  { status = 200, when, writes = !isGet(http) }: Options = {},
 ): Operation<Context, Input, Output> {
-  return { http, when, status, caller: 'agent', input, handle: handle as Operation<Context, Input, Output>['handle'] };
+  return {
+    http,
+    when,
+    status,
+    writes,
+    caller: 'agent',
+    input,
+    handle: handle as Operation<Context, Input, Output>['handle'],
+  };
 }
 
 /** An operation that needs no known caller. */
@@ -55,15 +70,15 @@ export function byAnyone<Context, Input, Output>(
   http: string,
   input: z.ZodType<Input>,
   handle: Operation<Context, Input, Output>['handle'],
-  { status = 200, when }: HttpOptions = {},
+  { status = 200, when, writes = !isGet(http) }: Options = {},
 ): Operation<Context, Input, Output> {
-  return { http, when, status, caller: 'anyone', input, handle };
+  return { http, when, status, writes, caller: 'anyone', input, handle };
 }
 
-/** An operation without a public path, for other services. */
+/** An operation without a public path, for other services; it leaves no event. */
 export function byService<Context, Input, Output>(
   input: z.ZodType<Input>,
   handle: Operation<Context, Input, Output>['handle'],
 ): Operation<Context, Input, Output> {
-  return { status: 200, caller: 'service', input, handle };
+  return { status: 200, writes: false, caller: 'service', input, handle };
 }

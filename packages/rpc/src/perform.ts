@@ -36,13 +36,13 @@ export async function perform(
     throw new AppError('AID_MISMATCH');
   }
   const answer = await operation.handle(context, request, caller);
-  if (afterWrite !== undefined && !operation.http?.startsWith('GET')) afterWrite();
+  if (operation.writes) afterWrite?.();
   return answer;
 }
 
 /** Throws the code of the first refused field, with all of them listed. */
 export function parseFields<Output>(schema: z.ZodType<Output>, fields: Fields): Output {
-  const result = schema.safeParse(withoutNulls(fields));
+  const result = schema.safeParse(withoutNulls(fields), { reportInput: true });
   if (result.success) return result.data;
   throw invalidFields(result.error.issues);
 }
@@ -68,7 +68,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
 function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'required' : `must be a ${issue.expected}`;
+      return issue.input === undefined ? 'required' : `must be ${withArticle(issue.expected)}`;
     case 'too_big':
       return `at most ${issue.maximum}`;
     case 'too_small':
@@ -81,3 +81,6 @@ function describe(issue: z.core.$ZodIssue): string {
       return 'invalid';
   }
 }
+
+const withArticle = (type: string): string =>
+  type === 'int' ? 'an integer' : `${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`;
