@@ -38,7 +38,7 @@ const variables = z.object({
 /**
  * The main of a process. It reads the configuration, opens the ops door, starts the service and stops it on SIGTERM or SIGINT: not ready,
  * DRAIN_DELAY_MS, the service, the ops door, traces. Exit codes: 0 after a clean stop; 1 when the start fails (one sentence on standard
- * error), a step of the stop fails or the stop takes too long, an error is caught by nobody, or a second signal comes.
+ * error), a step of the stop fails or the stop takes too long, an error is caught by nobody, or another signal comes a second later.
  */
 export function run<S extends z.ZodType>(options: RunOptions<S>): void {
   live(options).then(
@@ -104,14 +104,18 @@ async function stop(stack: Stack): Promise<number> {
   }
 }
 
-/** The second signal means that whoever sends it does not want to wait. */
+/** Below npm one Ctrl-C comes twice: from the terminal and from npm, which passes it on. */
+const sameSignalMs = 1_000;
+
+/** A second signal means that whoever sends it does not want to wait. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let received = false;
+    let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
     const onSignal = (signal: NodeJS.Signals) => {
-      if (received) process.exit(1);
-      received = true;
-      resolve(signal);
+      if (first === undefined) {
+        first = { signal, at: Date.now() };
+        resolve(signal);
+      } else if (signal !== first.signal || Date.now() - first.at > sameSignalMs) process.exit(1);
     };
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   });

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-
-const file = (name: string) => new URL(`child/${name}`, import.meta.url).href;
+import { eventually, spawnSource } from '@acsp/testkit';
 
 interface Child {
-  readonly process: ChildProcess;
+  readonly process: ChildProcessWithoutNullStreams;
   readonly said: () => string;
   readonly logged: () => string;
   /** Resolves when the child has said it. */
@@ -14,10 +13,8 @@ interface Child {
 }
 
 function start(env: Record<string, string>): Child {
-  const args = ['--conditions=source', '--import', file('register.mjs'), '--input-type=module'];
-  const child = spawn(process.execPath, [...args, '-e', `await import('${file('service.ts')}')`], {
-    env: { PATH: process.env.PATH, ...env },
-  });
+  const program = new URL('child/service.ts', import.meta.url);
+  const child = spawnSource(program, [], { env: { PATH: process.env.PATH, ...env } }) as ChildProcessWithoutNullStreams;
   let said = '';
   let logged = '';
   child.stderr.on('data', (chunk) => {
@@ -47,7 +44,7 @@ test('SIGTERM makes it not ready, disposes what start returned and exits with 0'
   expect(child.logged()).toContain('"ready":false,"login_key":"[redacted]","msg":"inside start"');
 });
 
-test('a second signal exits with 1 at once', async () => {
+test('another signal exits with 1 at once', async () => {
   const child = start({ GREETING: 'hello', DRAIN_DELAY_MS: '20000' });
   await child.until('up');
   child.process.kill('SIGINT');
@@ -55,6 +52,15 @@ test('a second signal exits with 1 at once', async () => {
   expect(await child.exit).toBe(1);
   expect(child.said()).not.toContain('dispose');
   expect(child.logged()).not.toContain('took longer');
+});
+
+test('a signal that comes twice at once, as Ctrl-C does below npm, counts once', async () => {
+  const child = start({ GREETING: 'hello', DRAIN_DELAY_MS: '200' });
+  await child.until('up');
+  child.process.kill('SIGINT');
+  await eventually(() => child.logged().includes('stopping'));
+  child.process.kill('SIGINT');
+  expect(await child.exit).toBe(0);
 });
 
 test('a stop that does not end exits with 1', async () => {
