@@ -13,6 +13,8 @@ import('./prepare.mjs')
   })
   .then(() => {
     say('starting');
+    // A person at a terminal wants to see what is wrong, not every request.
+    process.env.LOG_LEVEL ||= 'warn';
     return import('../../apps/standalone/dist/main.js');
   })
   .catch((error) => {

@@ -16,8 +16,8 @@ import { openDatabases } from './databases.js';
 export interface Standalone extends AsyncDisposable {
   /** Where agents call, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Contract doors by service, `host:port`. */
-  readonly addresses: Readonly<Record<'identity' | 'tasks', string>>;
+  /** By service, the public door and `host:port` of the contract door. */
+  readonly doors: Readonly<Record<'identity' | 'tasks', { readonly url: string; readonly address: string }>>;
   /** Signs principals for the contract doors. */
   readonly principalSecret: string;
 }
@@ -63,8 +63,12 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
       createGateway(gatewayConfig.parse(gatewayEnv), log.child({ name: 'gateway' }), { bus }),
     );
     const gateway = stack.use(await startGateway(gatewayContext));
-    const addresses = { identity: identity.address, tasks: tasks.address };
-    return { url: gateway.url, addresses, principalSecret, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
+    return {
+      url: gateway.url,
+      doors: { identity, tasks },
+      principalSecret,
+      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+    };
   } catch (error) {
     await Promise.resolve(stack[Symbol.asyncDispose]()).catch(() => {});
     throw error;

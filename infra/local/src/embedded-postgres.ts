@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { ensureDatabase } from './ensure-database.js';
 import { stopOrphan } from './orphaned-postgres.js';
 import { postgresBinaries } from './postgres-binaries.js';
 import { openCluster, superuser } from './postgres-cluster.js';
@@ -25,7 +25,8 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   exited: Promise<void>;
   /** A connection string with the superuser's password. */
   url(database: string): string;
-  ensureDatabase(name: string): Promise<void>;
+  /** Makes the database unless it is there, and gives its connection string. */
+  ensureDatabase(name: string): Promise<string>;
 }
 
 /**
@@ -63,19 +64,5 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   } catch (error) {
     home.release();
     throw error;
-  }
-}
-
-async function ensureDatabase(url: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
-  } catch (error) {
-    // Somebody else made it between the question and the command.
-    if ((error as { code?: string }).code !== '42P04') throw error;
-  } finally {
-    await client.end();
   }
 }
