@@ -7,9 +7,9 @@ import type { Exchange } from './exchange.js';
 
 /** What the headers tell of a body: throws PAYLOAD_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE before any of it is read. */
 export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number): void {
-  const length = headers['content-length'];
-  if (Number(length ?? 0) > maxBytes)
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
     throw new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });
+  }
   if (headers['content-type'] === undefined && !hasBody(headers)) return;
   if (!isJson(headers['content-type'] ?? '') || (headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE');

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { noRoute } from '@acsp/http';
 import type { Exchange } from './exchange.js';
 import { allowedMethods } from './find-route.js';
@@ -13,23 +12,23 @@ const exposed = [
 ].join(', ');
 
 /** Pages of any origin may call: credentials are keys and signatures, never cookies. */
-export function allowOrigin({ headers }: IncomingMessage, response: ServerResponse): void {
-  if (headers.origin === undefined) return;
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('Access-Control-Expose-Headers', exposed);
+export function allowOrigin({ request, headers }: Exchange): void {
+  if (request.headers.origin === undefined) return;
+  headers['Access-Control-Allow-Origin'] = '*';
+  headers['Access-Control-Expose-Headers'] = exposed;
 }
 
 /** A browser's preflight, for any path, so that its page gets to see a 404; otherwise the methods of the path. Throws NOT_FOUND. */
 export function answerOptions(exchange: Exchange): void {
-  const { request, response } = exchange;
+  const { request, response, headers } = exchange;
   const preflight = request.headers['access-control-request-method'] !== undefined;
   const allow = allowedMethods(exchange);
   const error = noRoute(allow, response);
   if (allow.length === 0 && !preflight) throw error;
   if (preflight) {
-    response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS');
-    response.setHeader('Access-Control-Allow-Headers', request.headers['access-control-request-headers'] ?? '*');
-    response.setHeader('Access-Control-Max-Age', 86_400);
+    headers['Access-Control-Allow-Methods'] = 'GET, HEAD, POST, OPTIONS';
+    headers['Access-Control-Allow-Headers'] = request.headers['access-control-request-headers'] ?? '*';
+    headers['Access-Control-Max-Age'] = 86_400;
   }
-  response.writeHead(204).end();
+  response.writeHead(204, headers).end();
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Fields, Principal } from '@acsp/rpc';
 import { clientAddress, type Trust } from './client-address.js';
 import type { Route } from './route.js';
@@ -14,6 +14,8 @@ export interface Exchange {
   /** Of the client. */
   readonly address: string;
   readonly startedAt: number;
+  /** Of the answer, whoever gives it. They are written with its head in one go, which costs half of setting them one by one. */
+  readonly headers: OutgoingHttpHeaders;
   /** `GET /api/acsp/tasks/{id}`, once it is known. */
   pattern: string | undefined;
   /** The bytes of the body, where something had to look at them. */
@@ -40,13 +42,15 @@ const idForm = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function openExchange(request: IncomingMessage, response: ServerResponse, trust: Trust): Exchange {
   const own = request.headers['x-request-id'];
+  const requestId = typeof own === 'string' && idForm.test(own) ? own : randomUUID();
   return {
     request,
     response,
-    requestId: typeof own === 'string' && idForm.test(own) ? own : randomUUID(),
+    requestId,
     target: request.url ?? '/',
     address: clientAddress(request, trust),
     startedAt: performance.now(),
+    headers: { 'X-Request-Id': requestId },
     pattern: undefined,
     body: undefined,
     fields: undefined,

@@ -18,8 +18,7 @@ import { setForwardHeaders } from './upstream/forward-headers.js';
 /** One request, from its head to the end of its answer. Every fault is answered as a problem. */
 export function handleRequest(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
   const exchange = openExchange(request, response, gateway.config.TRUST_PROXY);
-  response.setHeader('X-Request-Id', exchange.requestId);
-  allowOrigin(request, response);
+  allowOrigin(exchange);
   response.once('close', () => recordExchange(gateway.log, exchange));
   void span('request', { kind: 'server', parent: request.headers }, async () => {
     await serve(gateway, exchange).catch((error) => refuse(gateway, exchange, error));
@@ -55,5 +54,6 @@ async function refuse({ log }: Gateway, exchange: Exchange, thrown: unknown): Pr
     log.error({ err: error.cause, code: error.code, route: pattern, request_id: requestId }, 'request failed');
   }
   await drainBody(request);
+  for (const name in exchange.headers) response.setHeader(name, exchange.headers[name] ?? '');
   sendProblem(response, error, requestId);
 }

@@ -14,7 +14,7 @@ const maxKeptBytes = 256 * 1024;
 /** What the store holds under a key: which request it was, and its answer once there is one. */
 interface Entry {
   readonly print: string;
-  readonly answer?: { readonly status: number; readonly contentType: string; readonly body: string };
+  readonly answer?: Omit<WholeAnswer, 'body'> & { readonly body: string };
 }
 
 /** The key that a POST carries; undefined where it has no meaning. Throws INVALID_FIELD for one that is too long or not printable. */
@@ -55,11 +55,11 @@ export async function answerOnce(
   }
 }
 
-function repeat({ response }: Call, print: string, text: string | undefined): WholeAnswer {
+function repeat({ headers }: Call, print: string, text: string | undefined): WholeAnswer {
   const entry = text === undefined ? undefined : (JSON.parse(text) as Entry);
   if (entry !== undefined && entry.print !== print) throw new AppError('IDEMPOTENCY_KEY_REUSED');
   if (entry?.answer === undefined) throw new AppError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 });
-  response.setHeader('Idempotency-Replayed', 'true');
+  headers['Idempotency-Replayed'] = 'true';
   return { ...entry.answer, body: Buffer.from(entry.answer.body, 'base64') };
 }
 

@@ -20,11 +20,11 @@ export async function countRefused(gateway: Gateway, call: Call): Promise<void> 
   await count(gateway, call, call.route.limit ?? 'credentials', networkOf(call.address));
 }
 
-async function count({ limiter, limits }: Gateway, { response }: Call, name: LimitName, key: string): Promise<void> {
+async function count({ limiter, limits }: Gateway, { headers }: Call, name: LimitName, key: string): Promise<void> {
   const limit = limits[name];
   const { allowed, remaining, resetSeconds } = await limiter.consume(limit, key);
-  response.setHeader('RateLimit-Policy', limit.policy);
-  response.setHeader('RateLimit', `"${name}";r=${remaining};t=${resetSeconds}`);
+  headers['RateLimit-Policy'] = limit.policy;
+  headers.RateLimit = `"${name}";r=${remaining};t=${resetSeconds}`;
   if (allowed) return;
   refusals.inc({ limit: name });
   throw new AppError('RATE_LIMITED', { retryAfterSeconds: resetSeconds });

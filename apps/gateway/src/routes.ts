@@ -21,18 +21,14 @@ const keyOrNone = ['login_key', 'none'] as const;
 const secret = true;
 
 const isRating = (fields: Fields) => given('subject_aid')(fields) && !given('target_aid')(fields);
+const ofHolder = { rule: initiation, when: given('aid', 'public_key', 'signature'), secret };
 const directSender = { aid: ['sender_aid', 'from'], when: given('recipient_aid', 'to') };
 
 /** Every operation (interface, section 4), by the service that serves it. Paths are below `/api/acsp/`. */
 const table: Readonly<Record<Service, readonly Row[]>> = {
   identity: [
     ['POST register', signed, 'register', { rule: registration, secret }],
-    [
-      'POST agent-init',
-      signed,
-      'agent-init',
-      { rule: initiation, when: given('aid', 'public_key', 'signature'), secret },
-    ],
+    ['POST agent-init', signed, 'agent-init', ofHolder],
     ['POST agent-init', none, 'agent-init', { secret }],
     ['POST quickstart', none, 'quickstart', { secret }],
     ['POST profile/update', bearer, 'profile-update'],

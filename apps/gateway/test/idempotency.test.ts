@@ -1,3 +1,4 @@
+import { memoryStore } from '@acsp/store';
 import { eventually } from '@acsp/testkit';
 import { ask } from './support/ask.js';
 import type { TestAgent } from './support/fake-identity.js';
@@ -20,13 +21,17 @@ const keyed = (key: string, { loginKey } = agent) => ({
 const served = () => gateway.service.seen.length;
 
 test('answers a repeated request with the first answer, without running it again', async () => {
-  gateway.service.next(answerJson(201, { task: { id: 1 } }));
+  gateway.service.next((response) => {
+    response.writeHead(201, { 'content-type': 'application/json', 'retry-after': '7' }).end('{"task":{"id":1}}');
+  });
   const first = await gateway.post('tasks', { title: 'a' }, keyed('k1'));
   const before = served();
   const second = await gateway.post('tasks', { title: 'a' }, keyed('k1'));
   expect(first.headers['idempotency-replayed']).toBeUndefined();
   expect(second).toMatchObject({ status: 201, text: first.text, headers: { 'idempotency-replayed': 'true' } });
-  expect(second.headers['content-type']).toBe(first.headers['content-type']);
+  for (const { headers } of [first, second]) {
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'retry-after': '7' });
+  }
   expect(served()).toBe(before);
 });
 
@@ -44,6 +49,18 @@ test('refuses another request under the same key', async () => {
   const reused = { status: 422, code: 'IDEMPOTENCY_KEY_REUSED' };
   expect((await gateway.post('tasks', { title: 'b' }, keyed('k4'))).json).toMatchObject(reused);
   expect((await gateway.post('tasks/claim', { title: 'a' }, keyed('k4'))).json).toMatchObject(reused);
+});
+
+test('blocks a key for a minute at most when the gateway dies in the middle', async () => {
+  const store = memoryStore();
+  const reserved: number[] = [];
+  const add = (key: string, value: string, ttlSeconds: number) => {
+    reserved.push(ttlSeconds);
+    return store.add(key, value, ttlSeconds);
+  };
+  await using noting = await testGateway({ overrides: { store: { ...store, add } } });
+  await noting.post('tasks', {}, keyed('k12', noting.identity.register()));
+  expect(reserved).toEqual([60]);
 });
 
 test('tells callers apart', async () => {

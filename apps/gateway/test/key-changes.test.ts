@@ -68,6 +68,13 @@ describeWith('postgres', 'while changes of agents are heard of', () => {
     },
   );
 
+  test('a key ends when it expires, though it was good when it was looked up', async () => {
+    const agent = gateway.identity.register({ expiresAt: new Date(clock.now().getTime() + 10_000) });
+    expect(await statusOf(agent)).toBe(200);
+    clock.advance(10_000);
+    expect(await statusOf(agent)).toBe(403);
+  });
+
   test('a signing key is useless within a second of agent.revoked', async () => {
     const agent = gateway.identity.register();
     const post = () =>

@@ -196,6 +196,13 @@ describe.each([
   });
 });
 
+test('asks for a signature before it looks at fields, but where the signature is a field', async () => {
+  expect(await code('revoke', {})).toBe('AUTH_REQUIRED');
+  expect(await code('thread/create', {})).toBe('AUTH_REQUIRED');
+  expect(await code('register', {})).toBe('MISSING_FIELDS');
+  expect(await code('agent-init', { aid: agent.aid })).toBe('MISSING_FIELDS');
+});
+
 test('registers by agent-init where nothing of a key is given', async () => {
   expect((await gateway.post('agent-init', { agent_name: 'x', capabilities: ['a'] })).status).toBe(200);
   expect(caller().via).toBe('anonymous');

@@ -1,5 +1,5 @@
 import { catalogue, isErrorCode } from '@acsp/errors';
-import { type Case, credentialCases, fieldCases, plainCase } from './bad-input/cases.js';
+import { type Case, caseOf, credentialCases, fieldValues, plainCase, requestCases } from './bad-input/cases.js';
 import type { Others } from './bad-input/credentials.js';
 import { type Cast, type Sample, samples } from './bad-input/samples.js';
 import { snapshot } from './bad-input/snapshot.js';
@@ -38,21 +38,17 @@ describe.each(targets)('$name', (target) => {
 
   test('refuses every bad value and every bad credential, and changes nothing', async () => {
     const sample = await sampleOf(target);
-    const cases = [...fieldCases(target, sample), ...credentialCases(target, sample, others)];
+    const values = fieldValues(target, sample).map((value) => caseOf(target, sample, value));
+    const cases = [...values, ...requestCases(target, sample), ...credentialCases(target, sample, others)];
     const before = await everything();
     expect(await faultsOf(cases.filter(({ expected }) => expected !== 'accepted'))).toEqual([]);
     expect(await everything()).toEqual(before);
   });
 
   test('takes every value up to its limit, and does without what is optional', async () => {
-    const labels = fieldCases(target, await sampleOf(target)).flatMap(({ label, expected }) =>
-      expected === 'accepted' ? label : [],
-    );
-    const faults = await inParallel(labels, async (label) => {
-      // A request that succeeds may be the last of its kind, so each has a sample of its own.
-      const one = fieldCases(target, await sampleOf(target)).find((own) => own.label === label);
-      return one && faultOf(one);
-    });
+    const values = fieldValues(target, await sampleOf(target)).filter(({ expected }) => expected === 'accepted');
+    // A request that succeeds may be the last of its kind, so each has a sample of its own.
+    const faults = await inParallel(values, async (value) => faultOf(caseOf(target, await sampleOf(target), value)));
     expect(faults.filter(Boolean)).toEqual([]);
   });
 });

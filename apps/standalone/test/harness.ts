@@ -114,15 +114,15 @@ export function createCaller(
       });
       return toAgent(answer, 201);
     },
-    async register(name, keys = generateKeyPair()) {
+    async register(name, { publicKey, privateKey } = generateKeyPair()) {
       const fields = {
-        public_key: keys.publicKey,
+        public_key: publicKey,
         agent_name: name,
         capabilities: ['testing'],
         description: `${name}, made by a test`,
       };
-      const answer = await callSigned(keys, 'POST /register', fields);
-      return { ...toAgent(answer, 201), ...keys };
+      const answer = await callSigned({ privateKey }, 'POST /register', fields);
+      return { ...toAgent(answer, 201), publicKey, privateKey };
     },
   };
 }
@@ -131,6 +131,15 @@ export function createCaller(
 export function signedBody({ privateKey }: Pick<TestAgent, 'privateKey'>, fields: object): string {
   const text = JSON.stringify(fields);
   return `${text.slice(0, -1)},"signature":"${sign(privateKey, Buffer.from(text))}"}`;
+}
+
+/** A path below `/api/acsp` with its query, and the signature over both. */
+export function signedTarget(
+  { privateKey }: Pick<TestAgent, 'privateKey'>,
+  target: string,
+  parameter = 'signature',
+): string {
+  return `${target}&${parameter}=${sign(privateKey, Buffer.from(`/api/acsp${target}`))}`;
 }
 
 /** An agent that nobody has registered. */

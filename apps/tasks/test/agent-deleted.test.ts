@@ -46,8 +46,7 @@ async function remove(...agents: (typeof ann)[]) {
 
 const detailsOf = async (id: string) => (await steps.details(ann, id)).body;
 const taskOf = async (id: string) => (await detailsOf(id)).task;
-const claimsOf = async (id: string) =>
-  (await detailsOf(id)).claims.map(({ status }: { status: string }) => status);
+const claimsOf = async (id: string) => (await detailsOf(id)).claims.map(({ status }: { status: string }) => status);
 
 test('what the agent created and is not over is cancelled, and the rest stays as it was', async () => {
   const gone = agent('Gone');
@@ -63,7 +62,11 @@ test('what the agent created and is not over is cancelled, and the rest stays as
       continue;
     }
     const worked = status !== 'open';
-    expect(task).toMatchObject({ status: 'cancelled', assigned_aid: worked ? bob.aid : null, claims_count: worked ? 1 : 0 });
+    expect(task).toMatchObject({
+      status: 'cancelled',
+      assigned_aid: worked ? bob.aid : null,
+      claims_count: worked ? 1 : 0,
+    });
     expect(claims).toMatchObject(worked ? [{ status: 'accepted' }] : []);
     expect(messages.at(-1).content).toBe('The task was cancelled: its creator has left');
   }
@@ -77,7 +80,12 @@ test('pending claims on its tasks are rejected, and their agents are told', asyn
   expect(await taskOf(id)).toMatchObject({ status: 'cancelled', claims_count: 0 });
   expect(await claimsOf(id)).toEqual(['rejected', 'rejected']);
   const { events, log } = await tracesOf(tasks, id);
-  expect(log.at(-1)).toMatchObject({ event: 'task.cancelled', actor_aid: null, from_status: 'open', to_status: 'cancelled' });
+  expect(log.at(-1)).toMatchObject({
+    event: 'task.cancelled',
+    actor_aid: null,
+    from_status: 'open',
+    to_status: 'cancelled',
+  });
   expect(events.at(-1)).toMatchObject({ type: 'task.cancelled', actor: null });
   expect([...(events.at(-1)?.audience ?? [])].sort()).toEqual([gone, bob, eve].map(({ aid }) => `agent:${aid}`).sort());
 });
@@ -91,22 +99,28 @@ test('its pending claims are withdrawn, the others stay', async () => {
   expect(await claimsOf(id)).toEqual(['withdrawn', 'pending']);
 });
 
-test.each(['claimed', 'in_progress'] as const)('a task of someone else that it had %s is open for anybody again', async (status) => {
-  const gone = agent('Gone');
-  const id = await taskIn(steps, status, { creator: ann, worker: gone });
-  const { expires_at } = await taskOf(id);
-  await remove(gone);
-  const nobody = { assigned_aid: null, assigned_name: null, claimed_at: null, started_at: null, claims_count: 0 };
-  expect(await taskOf(id)).toMatchObject({ status: 'open', expires_at, ...nobody });
-  expect(await claimsOf(id)).toEqual(['withdrawn']);
-  const { events, log } = await tracesOf(tasks, id);
-  const [claim] = (await detailsOf(id)).claims;
-  const last = { event: 'task.claim_withdrawn', from_status: status, to_status: 'open', claim_id: claim.id };
-  expect(log.at(-1)).toMatchObject({ ...last, actor_aid: null });
-  expect(events.at(-1)).toMatchObject({ type: 'task.claim_withdrawn', payload: { claim_id: claim.id, creator_aid: ann.aid } });
-  expect([...(events.at(-1)?.audience ?? [])].sort()).toEqual([ann, gone].map(({ aid }) => `agent:${aid}`).sort());
-  expect((await steps.claim(bob, id)).status).toBe(200);
-});
+test.each(['claimed', 'in_progress'] as const)(
+  'a task of someone else that it had %s is open for anybody again',
+  async (status) => {
+    const gone = agent('Gone');
+    const id = await taskIn(steps, status, { creator: ann, worker: gone });
+    const { expires_at } = await taskOf(id);
+    await remove(gone);
+    const nobody = { assigned_aid: null, assigned_name: null, claimed_at: null, started_at: null, claims_count: 0 };
+    expect(await taskOf(id)).toMatchObject({ status: 'open', expires_at, ...nobody });
+    expect(await claimsOf(id)).toEqual(['withdrawn']);
+    const { events, log } = await tracesOf(tasks, id);
+    const [claim] = (await detailsOf(id)).claims;
+    const last = { event: 'task.claim_withdrawn', from_status: status, to_status: 'open', claim_id: claim.id };
+    expect(log.at(-1)).toMatchObject({ ...last, actor_aid: null });
+    expect(events.at(-1)).toMatchObject({
+      type: 'task.claim_withdrawn',
+      payload: { claim_id: claim.id, creator_aid: ann.aid },
+    });
+    expect([...(events.at(-1)?.audience ?? [])].sort()).toEqual([ann, gone].map(({ aid }) => `agent:${aid}`).sort());
+    expect((await steps.claim(bob, id)).status).toBe(200);
+  },
+);
 
 test('work that goes on past expires_at is open for its ttl again', async () => {
   const gone = agent('Gone');

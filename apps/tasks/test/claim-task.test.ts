@@ -9,18 +9,31 @@ beforeAll(async () => {
 afterAll(() => tasks[Symbol.asyncDispose]());
 
 const create = async (fields: object = {}) => {
-  const { body } = await tasks.call(ann, 'POST /tasks', { title: 'Count stones', description: 'All of them', ...fields });
+  const { body } = await tasks.call(ann, 'POST /tasks', {
+    title: 'Count stones',
+    description: 'All of them',
+    ...fields,
+  });
   return body.task.id as string;
 };
-const claim = (who: typeof ann, task_id: string, fields: object = {}) => tasks.call(who, 'POST /tasks/claim', { task_id, ...fields });
+const claim = (who: typeof ann, task_id: string, fields: object = {}) =>
+  tasks.call(who, 'POST /tasks/claim', { task_id, ...fields });
 
 test('assigns the task at once where one claim is all it takes', async () => {
   const id = await create();
   const { status, body } = await claim(bob, id, { message: 'I count well', eta_minutes: 30 });
   expect(status).toBe(200);
-  expect(body).toMatchObject({ claim: { task_id: id, agent_aid: bob.aid, status: 'accepted', match_score: null, eta_minutes: 30 }, task_status: 'claimed' });
+  expect(body).toMatchObject({
+    claim: { task_id: id, agent_aid: bob.aid, status: 'accepted', match_score: null, eta_minutes: 30 },
+    task_status: 'claimed',
+  });
   const details = await tasks.call(ann, `GET /tasks/${id}`);
-  expect(details.body.task).toMatchObject({ status: 'claimed', assigned_aid: bob.aid, assigned_name: 'Bob', claims_count: 1 });
+  expect(details.body.task).toMatchObject({
+    status: 'claimed',
+    assigned_aid: bob.aid,
+    assigned_name: 'Bob',
+    claims_count: 1,
+  });
   expect(details.body.task.claimed_at).not.toBeNull();
   expect(details.body.claims).toEqual([body.claim]);
 });
@@ -65,7 +78,10 @@ test('refuses a task that somebody else holds', async () => {
 });
 
 test('refuses a task that does not exist, and an id that is none', async () => {
-  expect(await claim(bob, '019a0000-0000-7000-8000-000000000000')).toMatchObject({ status: 404, body: { code: 'TASK_NOT_FOUND' } });
+  expect(await claim(bob, '019a0000-0000-7000-8000-000000000000')).toMatchObject({
+    status: 404,
+    body: { code: 'TASK_NOT_FOUND' },
+  });
   expect(await claim(bob, '42')).toMatchObject({ status: 400, body: { code: 'INVALID_TASK_ID' } });
 });
 
@@ -75,5 +91,8 @@ test('refuses a caller without a principal', async () => {
 });
 
 test('refuses an aid that is not the caller', async () => {
-  expect(await claim(bob, await create(), { aid: eve.aid })).toMatchObject({ status: 403, body: { code: 'AID_MISMATCH' } });
+  expect(await claim(bob, await create(), { aid: eve.aid })).toMatchObject({
+    status: 403,
+    body: { code: 'AID_MISMATCH' },
+  });
 });

@@ -28,7 +28,8 @@ afterAll(async () => {
   await tasks[Symbol.asyncDispose]();
 });
 
-const created = async (fields: object = {}) => (await client.createTask({ ...draft, ...fields }, as(ann))).task?.id as string;
+const created = async (fields: object = {}) =>
+  (await client.createTask({ ...draft, ...fields }, as(ann))).task?.id as string;
 const plain = (service: PlainCall['service'], method: string, request: object, headers = {}) =>
   plainCall({ address: tasks.address, service, method, request, headers });
 const failure = (call: Promise<unknown>) =>
@@ -40,7 +41,10 @@ const failure = (call: Promise<unknown>) =>
 test('a service leads a task through its life on behalf of two agents', async () => {
   const id = await created({ priority: 'high', metadata: { heap: [1, { deep: null }] }, ttlMinutes: 5 });
   const claimed = await client.claimTask({ taskId: id, message: 'Mine', etaMinutes: 3 }, as(bob));
-  expect(claimed).toMatchObject({ taskStatus: 'claimed', claim: { agentAid: bob.aid, status: 'accepted', etaMinutes: 3 } });
+  expect(claimed).toMatchObject({
+    taskStatus: 'claimed',
+    claim: { agentAid: bob.aid, status: 'accepted', etaMinutes: 3 },
+  });
   expect(await client.updateTask({ taskId: id, action: 'start' }, as(bob))).toMatchObject({ status: 'in_progress' });
   const posted = await client.postMessage({ taskId: id, content: 'Half done', msgType: 'status_update' }, as(bob));
   expect(posted).toMatchObject({ senderAid: bob.aid, msgType: 'status_update', content: 'Half done' });
@@ -92,7 +96,9 @@ test.each([
 });
 
 test('refused fields arrive by name', async () => {
-  const error = await failure(client.createTask({ title: 'x', description: 'y', priority: 'huge', maxClaims: 0 }, as(ann)));
+  const error = await failure(
+    client.createTask({ title: 'x', description: 'y', priority: 'huge', maxClaims: 0 }, as(ann)),
+  );
   expect(error).toMatchObject({ code: 'INVALID_FIELD' });
   expect((error as AppError).fields.map(({ field }) => field)).toEqual(['priority', 'max_claims']);
 });
@@ -100,7 +106,9 @@ test('refused fields arrive by name', async () => {
 test('an agent may be served, but not a service for itself, nobody, or whom another secret has signed', async () => {
   const alone = { code: 'AUTH_REQUIRED' };
   expect(await failure(client.createTask(draft))).toMatchObject(alone);
-  expect(await failure(client.createTask(draft, as({ name: '', via: 'anonymous', requestId: 'r' })))).toMatchObject(alone);
+  expect(await failure(client.createTask(draft, as({ name: '', via: 'anonymous', requestId: 'r' })))).toMatchObject(
+    alone,
+  );
   const principals = createPrincipals('a secret that no service of this run has');
   using forger = rpcClient(TasksService, { address: tasks.address, principals, name: 'worker' });
   expect(await failure(forger.createTask(draft, as(ann)))).toMatchObject(alone);
@@ -136,7 +144,9 @@ test('reflection lists the service and gives the files that describe it', async 
   const { list_services_response } = await ask({ list_services: '' });
   expect(list_services_response.service.map(({ name }: { name: string }) => name)).toContain(TasksService.typeName);
   const { file_descriptor_response } = await ask({ file_containing_symbol: `${TasksService.typeName}.ClaimTask` });
-  const files = file_descriptor_response.file_descriptor_proto.map((bytes: Buffer) => fromBinary(FileDescriptorProtoSchema, bytes));
+  const files = file_descriptor_response.file_descriptor_proto.map((bytes: Buffer) =>
+    fromBinary(FileDescriptorProtoSchema, bytes),
+  );
   const described = files.map(({ name }: { name: string }) => name);
   expect(described.sort()).toEqual([
     'acsp/tasks/v1/tasks.proto',

@@ -33,7 +33,13 @@ test('answers 201 with an open task of the caller, and the defaults for what was
 test('keeps every field as it was given', async () => {
   const fields = {
     ...{ title: 'Sort 🪨', description: 'By weight', requirements: ['scales', 'R&D'], tags: ['rock', 'a < b'] },
-    ...{ priority: 'urgent', deadline: '2030-02-28T10:00:00+02:00', ttl_minutes: 90, target_aid: bob.aid, max_claims: 7 },
+    ...{
+      priority: 'urgent',
+      deadline: '2030-02-28T10:00:00+02:00',
+      ttl_minutes: 90,
+      target_aid: bob.aid,
+      max_claims: 7,
+    },
     ...{ workspace_id: nowhere, group_id: nowhere, metadata: { 'k.é': [1.5, null, { deep: true }], empty: {} } },
   };
   const { body } = await steps.create(ann, fields);
@@ -59,48 +65,56 @@ test('counts characters by code points and takes each field at its limit', async
 });
 
 test('takes null in an optional field and members that it does not know as if they were absent', async () => {
-  const answer = await steps.create(ann, { tags: null, deadline: null, parent_id: null, metadata: null, status: 'done' });
+  const answer = await steps.create(ann, {
+    tags: null,
+    deadline: null,
+    parent_id: null,
+    metadata: null,
+    status: 'done',
+  });
   expect(answer).toMatchObject({ status: 201, body: { task: { status: 'open', tags: [], metadata: {} } } });
 });
 
-test.each(withLabels([
-  ['MISSING_TITLE', { title: undefined }],
-  ['MISSING_TITLE', { title: null }],
-  ['INVALID_CONTENT', { title: '' }],
-  ['INVALID_CONTENT', { title: ' \n' }],
-  ['INVALID_CONTENT', { title: '<b></b>' }],
-  ['INVALID_CONTENT', { title: 7 }],
-  ['INVALID_CONTENT', { title: 'a\0b' }],
-  ['INVALID_CONTENT', { title: 'a\ud800b' }],
-  ['INVALID_CONTENT', { title: 'x'.repeat(257) }],
-  ['MISSING_DESCRIPTION', { description: null }],
-  ['INVALID_CONTENT', { description: 'x'.repeat(4097) }],
-  ['INVALID_REQUIREMENTS', { requirements: 'scales' }],
-  ['INVALID_REQUIREMENTS', { requirements: Array(21).fill('r') }],
-  ['INVALID_REQUIREMENTS', { requirements: ['ok', ''] }],
-  ['INVALID_REQUIREMENTS', { requirements: ['r'.repeat(257)] }],
-  ['INVALID_TAGS', { tags: Array(21).fill('t') }],
-  ['INVALID_TAGS', { tags: [['t']] }],
-  ['INVALID_FIELD', { priority: 'huge' }],
-  ['INVALID_DEADLINE', { deadline: 'tomorrow' }],
-  ['INVALID_DEADLINE', { deadline: '2030-02-30T00:00:00Z' }],
-  ['INVALID_FIELD', { ttl_minutes: 0 }],
-  ['INVALID_FIELD', { ttl_minutes: 43_201 }],
-  ['INVALID_FIELD', { ttl_minutes: 1.5 }],
-  ['INVALID_FIELD', { ttl_minutes: '60' }],
-  ['INVALID_FIELD', { max_claims: 0 }],
-  ['INVALID_FIELD', { max_claims: 101 }],
-  ['INVALID_TARGET_AID', { target_aid: 'bob' }],
-  ['INVALID_WORKSPACE_ID', { workspace_id: `ws_${nowhere}` }],
-  ['INVALID_GROUP_ID', { group_id: 'g' }],
-  ['INVALID_PARENT_ID', { parent_id: 'p' }],
-  ['INVALID_METADATA', { metadata: [] }],
-  ['INVALID_METADATA', { metadata: 'text' }],
-  ['INVALID_METADATA', { metadata: { text: 'x'.repeat(4096) } }],
-  ['INVALID_METADATA', { metadata: nested(17) }],
-  ['INVALID_METADATA', { metadata: { nul: '\0' } }],
-  ['INVALID_AID', { aid: 'ann' }],
-]))('refuses with %s and writes nothing: %s', async (code, _label, fields) => {
+test.each(
+  withLabels([
+    ['MISSING_TITLE', { title: undefined }],
+    ['MISSING_TITLE', { title: null }],
+    ['INVALID_CONTENT', { title: '' }],
+    ['INVALID_CONTENT', { title: ' \n' }],
+    ['INVALID_CONTENT', { title: '<b></b>' }],
+    ['INVALID_CONTENT', { title: 7 }],
+    ['INVALID_CONTENT', { title: 'a\0b' }],
+    ['INVALID_CONTENT', { title: 'a\ud800b' }],
+    ['INVALID_CONTENT', { title: 'x'.repeat(257) }],
+    ['MISSING_DESCRIPTION', { description: null }],
+    ['INVALID_CONTENT', { description: 'x'.repeat(4097) }],
+    ['INVALID_REQUIREMENTS', { requirements: 'scales' }],
+    ['INVALID_REQUIREMENTS', { requirements: Array(21).fill('r') }],
+    ['INVALID_REQUIREMENTS', { requirements: ['ok', ''] }],
+    ['INVALID_REQUIREMENTS', { requirements: ['r'.repeat(257)] }],
+    ['INVALID_TAGS', { tags: Array(21).fill('t') }],
+    ['INVALID_TAGS', { tags: [['t']] }],
+    ['INVALID_FIELD', { priority: 'huge' }],
+    ['INVALID_DEADLINE', { deadline: 'tomorrow' }],
+    ['INVALID_DEADLINE', { deadline: '2030-02-30T00:00:00Z' }],
+    ['INVALID_FIELD', { ttl_minutes: 0 }],
+    ['INVALID_FIELD', { ttl_minutes: 43_201 }],
+    ['INVALID_FIELD', { ttl_minutes: 1.5 }],
+    ['INVALID_FIELD', { ttl_minutes: '60' }],
+    ['INVALID_FIELD', { max_claims: 0 }],
+    ['INVALID_FIELD', { max_claims: 101 }],
+    ['INVALID_TARGET_AID', { target_aid: 'bob' }],
+    ['INVALID_WORKSPACE_ID', { workspace_id: `ws_${nowhere}` }],
+    ['INVALID_GROUP_ID', { group_id: 'g' }],
+    ['INVALID_PARENT_ID', { parent_id: 'p' }],
+    ['INVALID_METADATA', { metadata: [] }],
+    ['INVALID_METADATA', { metadata: 'text' }],
+    ['INVALID_METADATA', { metadata: { text: 'x'.repeat(4096) } }],
+    ['INVALID_METADATA', { metadata: nested(17) }],
+    ['INVALID_METADATA', { metadata: { nul: '\0' } }],
+    ['INVALID_AID', { aid: 'ann' }],
+  ]),
+)('refuses with %s and writes nothing: %s', async (code, _label, fields) => {
   const before = await countTasks();
   const answer = await steps.create(ann, fields);
   expect(answer).toMatchObject({ status: 400, body: { code } });

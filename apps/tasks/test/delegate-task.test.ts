@@ -41,10 +41,13 @@ test('the parent stays as it is and counts its subtasks', async () => {
   expect((await steps.details(ann, parent)).body.subtasks).toHaveLength(3);
 });
 
-test.each(['open', 'claimed', 'in_progress', 'review'] as const)('takes a subtask of a parent that is %s', async (status) => {
-  const parent = await taskIn(steps, status, { creator: ann, worker: bob });
-  expect((await steps.delegate(ann, parent)).status).toBe(201);
-});
+test.each(['open', 'claimed', 'in_progress', 'review'] as const)(
+  'takes a subtask of a parent that is %s',
+  async (status) => {
+    const parent = await taskIn(steps, status, { creator: ann, worker: bob });
+    expect((await steps.delegate(ann, parent)).status).toBe(201);
+  },
+);
 
 test.each(['done', 'failed', 'cancelled'] as const)('refuses a subtask of a parent that is %s', async (status) => {
   const parent = await taskIn(steps, status, { creator: ann, worker: bob });

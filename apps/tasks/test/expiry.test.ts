@@ -1,4 +1,4 @@
-import { type TestClock, testClock } from '@acsp/testkit';
+import { eventually, type TestClock, testClock } from '@acsp/testkit';
 import { expireTasks } from '../src/task/expire-tasks.js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { type Steps, stepsOf, taskIn } from './steps.js';
@@ -35,22 +35,25 @@ test('a task lives up to its last millisecond', async () => {
   expect((await steps.update(bob, id, 'start')).status).toBe(200);
 });
 
-test.each(['claimed', 'pending'] as const)('every reader sees it at once, before the sweep as after it: %s', async (kind) => {
-  const id = await shortLived(kind);
-  const parent = await steps.created(ann);
-  const child = (await steps.create(ann, { parent_id: parent, ttl_minutes: 10 })).body.task.id;
-  clock.advance(10 * minuteMs);
-  const before = (await steps.details(ann, id)).body;
-  expect(before.task).toMatchObject({ status: 'expired', claims_count: 0 });
-  expect(before.claims.map(({ status }: { status: string }) => status)).toEqual(before.claims.map(() => 'rejected'));
-  expect(before.claims[0].resolved_at).toBe(clock.now().toISOString());
-  expect((await steps.details(ann, parent)).body.subtasks).toMatchObject([{ id: child, status: 'expired' }]);
-  expect((await rowOf(id)).status).not.toBe('expired');
-  await sweep();
-  expect((await rowOf(id)).status).toBe('expired');
-  const after = (await steps.details(ann, id)).body;
-  expect({ ...after, messages: after.messages.slice(0, -1) }).toEqual(before);
-});
+test.each(['claimed', 'pending'] as const)(
+  'every reader sees it at once, before the sweep as after it: %s',
+  async (kind) => {
+    const id = await shortLived(kind);
+    const parent = await steps.created(ann);
+    const child = (await steps.create(ann, { parent_id: parent, ttl_minutes: 10 })).body.task.id;
+    clock.advance(10 * minuteMs);
+    const before = (await steps.details(ann, id)).body;
+    expect(before.task).toMatchObject({ status: 'expired', claims_count: 0 });
+    expect(before.claims.map(({ status }: { status: string }) => status)).toEqual(before.claims.map(() => 'rejected'));
+    expect(before.claims[0].resolved_at).toBe(clock.now().toISOString());
+    expect((await steps.details(ann, parent)).body.subtasks).toMatchObject([{ id: child, status: 'expired' }]);
+    expect((await rowOf(id)).status).not.toBe('expired');
+    await sweep();
+    expect((await rowOf(id)).status).toBe('expired');
+    const after = (await steps.details(ann, id)).body;
+    expect({ ...after, messages: after.messages.slice(0, -1) }).toEqual(before);
+  },
+);
 
 /** What each writer is told about a task that has run out, by an agent that could have acted on it a moment ago. */
 const refusals = {
@@ -82,19 +85,22 @@ async function accept(id: string) {
   return steps.resolve(ann, id, claims[0].id, 'accept');
 }
 
-test.each(['claimed', 'pending'] as const)('every writer is refused at once, before the sweep as after it: %s', async (kind) => {
-  const id = await shortLived(kind);
-  clock.advance(10 * minuteMs);
-  for (const when of ['before', 'after']) {
-    const traces = await tracesOf(tasks, id);
-    for (const [what, status, code, act] of refusals[kind]) {
-      const answer = await act(id);
-      expect([when, what, answer.status, answer.body.code]).toEqual([when, what, status, code]);
+test.each(['claimed', 'pending'] as const)(
+  'every writer is refused at once, before the sweep as after it: %s',
+  async (kind) => {
+    const id = await shortLived(kind);
+    clock.advance(10 * minuteMs);
+    for (const when of ['before', 'after']) {
+      const traces = await tracesOf(tasks, id);
+      for (const [what, status, code, act] of refusals[kind]) {
+        const answer = await act(id);
+        expect([when, what, answer.status, answer.body.code]).toEqual([when, what, status, code]);
+      }
+      expect(await tracesOf(tasks, id)).toEqual(traces);
+      await sweep();
     }
-    expect(await tracesOf(tasks, id)).toEqual(traces);
-    await sweep();
-  }
-});
+  },
+);
 
 test('the sweep writes it down once: status, rejected claims, and one trace of each kind', async () => {
   const id = await shortLived('pending');
@@ -107,7 +113,12 @@ test('the sweep writes it down once: status, rejected claims, and one trace of e
   expect(claims.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   const after = await tracesOf(tasks, id);
   const added = { log: after.log.at(-1), event: after.events.at(-1), said: after.said.at(-1) };
-  expect(added.log).toMatchObject({ event: 'task.expired', actor_aid: null, from_status: 'open', to_status: 'expired' });
+  expect(added.log).toMatchObject({
+    event: 'task.expired',
+    actor_aid: null,
+    from_status: 'open',
+    to_status: 'expired',
+  });
   expect(added.event).toMatchObject({ type: 'task.expired', actor: null });
   expect(added.said).toMatchObject({ content: 'The task has expired', metadata: { event: 'task.expired' } });
   for (const kind of ['log', 'events', 'said'] as const) expect(after[kind]).toHaveLength(before[kind].length + 1);
@@ -122,6 +133,29 @@ test('the sweep takes any number of tasks', async () => {
   await sweep();
   const left = await tasks.context.database.prisma.task.count({ where: { creator_aid: creator.aid, status: 'open' } });
   expect(left).toBe(0);
+});
+
+test('the service sweeps by itself, twice a minute', async () => {
+  const { setTimeout } = globalThis;
+  const timers: { run: () => void; delayMs: number; timer: NodeJS.Timeout }[] = [];
+  globalThis.setTimeout = ((run: () => void, delayMs = 0, ...rest: []) => {
+    const timer = setTimeout(run, delayMs, ...rest);
+    timers.push({ run, delayMs, timer });
+    return timer;
+  }) as typeof setTimeout;
+  await using alone = await startTasks({ clock, sweeps: true });
+  globalThis.setTimeout = setTimeout;
+  const id = await stepsOf(alone).created(ann, { ttl_minutes: 1 });
+  clock.advance(minuteMs);
+  // Those of exactly half a minute are gRPC's keepalive; a periodic job is never that punctual.
+  const sweeping = timers.filter(({ delayMs }) => delayMs >= 27_000 && delayMs <= 33_000 && delayMs !== 30_000);
+  expect(sweeping).toHaveLength(1);
+  clearTimeout(sweeping[0]?.timer);
+  sweeping[0]?.run();
+  await eventually(async () => {
+    const row = await alone.context.database.prisma.task.findUniqueOrThrow({ where: { id } });
+    return row.status === 'expired';
+  });
 });
 
 test('work that has begun never expires', async () => {

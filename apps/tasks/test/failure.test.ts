@@ -30,7 +30,12 @@ afterAll(async () => {
 async function expectUnavailable(request: () => Promise<Answer>) {
   const started = Date.now();
   const { status, headers, body } = await request();
-  expect([status, body.code, headers.get('retry-after'), body.retry_after_seconds]).toEqual([503, 'SERVICE_UNAVAILABLE', '1', 1]);
+  expect([status, body.code, headers.get('retry-after'), body.retry_after_seconds]).toEqual([
+    503,
+    'SERVICE_UNAVAILABLE',
+    '1',
+    1,
+  ]);
   expect(headers.get('content-type')).toBe('application/problem+json');
   expect(JSON.stringify(body)).not.toMatch(/ECONN|127\.0\.0\.1|postgres|prisma/i);
   expect(Date.now() - started).toBeLessThan(6_000);
@@ -58,8 +63,15 @@ test('answers every operation 503 while the database refuses connections, and go
   await expectUnavailable(() => steps.submit(bob, id));
   await expectUnavailable(() => steps.delegate(ann, id));
   await expectUnavailable(() => steps.post(ann, id));
-  using client = rpcClient(TasksService, { address: tasks.address, principals: tasks.context.principals, name: 'worker' });
-  await expect(client.getTask({ id }, { caller: ann })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 });
+  using client = rpcClient(TasksService, {
+    address: tasks.address,
+    principals: tasks.context.principals,
+    name: 'worker',
+  });
+  await expect(client.getTask({ id }, { caller: ann })).rejects.toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds: 1,
+  });
   await expect(tasks.health.ready()).resolves.toMatchObject({ ready: false });
   await door.open();
   await works();
@@ -92,7 +104,9 @@ test('requests whose connections are ended by the administrator are done or answ
   await admin.connect();
   const requests = Array.from({ length: 30 }, () => steps.create(ann));
   for (let round = 0; round < 3; round += 1) {
-    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()');
+    await admin.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
   }
   await admin.end();
   const answers = await Promise.all(requests);

@@ -72,5 +72,8 @@ test('refuses an unknown task, an id that is none, a caller without a principal 
   expect(nobody).toMatchObject({ status: 401, body: { code: 'AUTH_REQUIRED' } });
   expect(await steps.details(ann, nowhere)).toMatchObject({ status: 404, body: { code: 'TASK_NOT_FOUND' } });
   expect(await steps.details(ann, '42')).toMatchObject({ status: 400, body: { code: 'INVALID_TASK_ID' } });
-  expect(await steps.details(ann, `${id}?aid=${bob.aid}`)).toMatchObject({ status: 403, body: { code: 'AID_MISMATCH' } });
+  expect(await steps.details(ann, `${id}?aid=${bob.aid}`)).toMatchObject({
+    status: 403,
+    body: { code: 'AID_MISMATCH' },
+  });
 });

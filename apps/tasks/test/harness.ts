@@ -1,4 +1,5 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
+import { withAdvisoryLock } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { type Agent, byAnyone, byService, createPrincipals, serveRpc } from '@acsp/rpc';
 import { type Clock, createHealth, createLogger, createStack, type Health } from '@acsp/service';
@@ -38,6 +39,8 @@ export interface Options {
   readonly identityAddress?: string;
   /** Of a search service; absent as where none is deployed. */
   readonly searchAddress?: string;
+  /** Whether the service's own sweep may run; otherwise only that of the test does. */
+  readonly sweeps?: boolean;
   /** Whether to wait for the tables; false where the database is away. */
   readonly migrated?: boolean;
 }
@@ -59,6 +62,7 @@ export async function startTasks({
   databaseUrl,
   identityAddress,
   searchAddress,
+  sweeps = false,
   migrated = true,
 }: Options = {}): Promise<Tasks> {
   const stack = createStack();
@@ -76,6 +80,7 @@ export async function startTasks({
   const health = createHealth();
   const server = stack.use(await start(context, health));
   if (migrated) await context.database.migrated;
+  if (migrated && !sweeps) stack.use(await holdSweep(context));
   return {
     context,
     health,
@@ -85,10 +90,35 @@ export async function startTasks({
       const [method, path] = request.split(' ');
       const headers: Record<string, string> = { 'content-type': 'application/json' };
       if (caller !== undefined) headers['acsp-principal'] = principals.sign(caller);
-      const answer = await fetch(`${server.url}/api/acsp${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+      const answer = await fetch(`${server.url}/api/acsp${path}`, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
       return { status: answer.status, headers: answer.headers, body: await answer.json() };
     },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
+
+/** As a replica that is at work, which makes the others wait. */
+async function holdSweep({ database }: Context): Promise<AsyncDisposable> {
+  let release = () => {};
+  let held: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((begun, failed) => {
+    const work = () =>
+      new Promise<void>((done) => {
+        release = done;
+        begun();
+      });
+    held = withAdvisoryLock(database.pool, 'tasks-expiry', work);
+    held.then(() => begun(), failed);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      release();
+      await held;
+    },
   };
 }
 
@@ -100,5 +130,13 @@ function serveKnownAgents() {
   }));
   const others = byAnyone('', z.object({}), () => Promise.reject(new AppError('INTERNAL_ERROR')));
   const operations = Object.fromEntries(IdentityService.methods.map(({ localName }) => [localName, others]));
-  return serveRpc({ service: IdentityService, operations: { ...operations, batchGetAgents }, context: {}, principals, host: '127.0.0.1', port: 0, log });
+  return serveRpc({
+    service: IdentityService,
+    operations: { ...operations, batchGetAgents },
+    context: {},
+    principals,
+    host: '127.0.0.1',
+    port: 0,
+    log,
+  });
 }

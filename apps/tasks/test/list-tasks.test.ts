@@ -27,7 +27,11 @@ test('shows open root tasks, newest first, each with the fields of the interface
   const ann = agent('Ann');
   const first = await steps.created(ann);
   clock.advance(1_000);
-  const second = await steps.created(ann, { tags: ['rock'], requirements: ['scales'], deadline: '2030-01-01T00:00:00Z' });
+  const second = await steps.created(ann, {
+    tags: ['rock'],
+    requirements: ['scales'],
+    deadline: '2030-01-01T00:00:00Z',
+  });
   await steps.delegate(ann, first);
   await taskIn(steps, 'claimed', { creator: ann, worker: bob });
   const { status, body } = await steps.list(bob);

@@ -3,12 +3,65 @@ import { AppError } from '@acsp/errors';
 import { byService, serveRpc } from '@acsp/rpc';
 import { createStack } from '@acsp/service';
 import { z } from 'zod';
-import { agent, log, principals, startTasks, type Tasks } from './harness.js';
-import { type Steps, stepsOf } from './steps.js';
+import { agent, log, principals, startTasks } from './harness.js';
+import { stepsOf } from './steps.js';
 
 const stack = createStack();
-let tasks: Tasks;
-let steps: Steps;
-const [ann, fitting, unknown, unlucky, slow] = ['Ann', 'Fitting', 'Unknown', 'Unlucky', 'Slow'].map(agent) as [
-  ...Record<'length', 5>[],
-] as never as ReturnType<typeof agent>[];
+const [ann, fit, newcomer, unlucky, slow] = [agent('Ann'), agent('Fit'), agent('New'), agent('Unlucky'), agent('Slow')];
+const asked: string[] = [];
+let release = () => {};
+const released = new Promise<void>((resolve) => {
+  release = resolve;
+});
+
+/** A search service that knows one agent, fails for another and keeps a third waiting. */
+async function score(_context: unknown, { aid, text }: { aid: string; text: string }) {
+  asked.push(text);
+  if (aid === unlucky.aid) throw new AppError('INTERNAL_ERROR');
+  if (aid === slow.aid) await released;
+  return { score: aid === newcomer.aid ? undefined : 0.75 };
+}
+
+async function start() {
+  const match = byService(z.object({ aid: z.string(), text: z.string() }), score);
+  const at = { principals, host: '127.0.0.1', port: 0, log };
+  const search = stack.use(await serveRpc({ service: SearchService, operations: { match }, context: {}, ...at }));
+  return stepsOf(stack.use(await startTasks({ searchAddress: search.address })));
+}
+const starting = start();
+afterAll(() => {
+  release();
+  return stack[Symbol.asyncDispose]();
+});
+
+test('a claim carries how well its agent fits the title, description, requirements and tags', async () => {
+  const steps = await starting;
+  const id = await steps.created(ann, { requirements: ['scales'], tags: ['rock'] });
+  const { body } = await steps.claim(fit, id);
+  expect(body.claim.match_score).toBe(0.75);
+  expect(asked).toEqual(['Count stones\nAll of them\nscales\nrock']);
+  expect((await steps.details(ann, id)).body.claims).toEqual([body.claim]);
+});
+
+test.each([
+  ['does not know the agent', newcomer],
+  ['fails', unlucky],
+  ['does not answer in time', slow],
+])('a claim is accepted without a score where search %s', async (_what, who) => {
+  const steps = await starting;
+  const id = await steps.created(ann);
+  const started = Date.now();
+  expect(await steps.claim(who, id)).toMatchObject({
+    status: 200,
+    body: { claim: { status: 'accepted', match_score: null } },
+  });
+  expect(Date.now() - started).toBeLessThan(3_000);
+});
+
+test('a claim that is refused asks nothing', async () => {
+  const steps = await starting;
+  const id = await steps.created(ann);
+  const before = asked.length;
+  await steps.claim(ann, id);
+  expect(asked).toHaveLength(before);
+});

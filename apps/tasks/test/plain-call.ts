@@ -5,7 +5,9 @@ import { loadSync } from '@grpc/proto-loader';
 import { protoPath as healthProto } from 'grpc-health-check';
 
 const packages = createRequire(import.meta.url);
-const reflectionProto = packages.resolve('@grpc/reflection').replace('src/index.js', 'proto/grpc/reflection/v1/reflection.proto');
+const reflectionProto = packages
+  .resolve('@grpc/reflection')
+  .replace('src/index.js', 'proto/grpc/reflection/v1/reflection.proto');
 const contracts = fileURLToPath(new URL('../../../proto', import.meta.url));
 
 const services = {
@@ -58,7 +60,7 @@ const send = (client: Methods, { method, request, metadata, streams }: Sending) 
       resolve(error === null ? { answer } : { code: error.code });
     if (!streams) return void client[method]?.(request, metadata, settle);
     const stream = client[method]?.(metadata);
-    stream?.once('data', (answer: unknown) => settle(null, answer)).once('error', settle as (error: Error) => void);
+    stream?.once('data', (answer: unknown) => settle(null, answer)).once('error', settle as unknown as () => void);
     stream?.write(request as unknown as string);
     stream?.end();
   });

@@ -21,7 +21,11 @@ test('answers 201 with the message, and it stands in the thread', async () => {
   const id = await steps.created(ann);
   clock.advance(1_000);
   const metadata = { heap: { size: 3 } };
-  const { status, body } = await steps.post(ann, id, { content: 'Count <b>all</b>, a < b', msg_type: 'result', metadata });
+  const { status, body } = await steps.post(ann, id, {
+    content: 'Count <b>all</b>, a < b',
+    msg_type: 'result',
+    metadata,
+  });
   expect(status).toBe(201);
   const created_at = clock.now().toISOString();
   const shown = { task_id: id, sender_aid: ann.aid, msg_type: 'result', content: 'Count all, a < b', created_at };
@@ -58,18 +62,24 @@ test('lets the creator, the assigned agent and holders of live claims write, and
   }
 });
 
-test.each(['open', 'claimed', 'in_progress', 'review'] as const)('takes messages while the task is %s', async (status) => {
-  const id = await taskIn(steps, status, { creator: ann, worker: bob });
-  expect((await steps.post(ann, id)).status).toBe(201);
-});
+test.each(['open', 'claimed', 'in_progress', 'review'] as const)(
+  'takes messages while the task is %s',
+  async (status) => {
+    const id = await taskIn(steps, status, { creator: ann, worker: bob });
+    expect((await steps.post(ann, id)).status).toBe(201);
+  },
+);
 
-test.each(['done', 'failed', 'cancelled'] as const)('refuses messages once the task is %s, strangers before that', async (status) => {
-  const id = await taskIn(steps, status, { creator: ann, worker: bob });
-  const before = await threadOf(id);
-  expect(await steps.post(ann, id)).toMatchObject({ status: 409, body: { code: 'TASK_CLOSED' } });
-  expect(await steps.post(zoe, id)).toMatchObject({ status: 403, body: { code: 'PERMISSION_DENIED' } });
-  expect(await threadOf(id)).toEqual(before);
-});
+test.each(['done', 'failed', 'cancelled'] as const)(
+  'refuses messages once the task is %s, strangers before that',
+  async (status) => {
+    const id = await taskIn(steps, status, { creator: ann, worker: bob });
+    const before = await threadOf(id);
+    expect(await steps.post(ann, id)).toMatchObject({ status: 409, body: { code: 'TASK_CLOSED' } });
+    expect(await steps.post(zoe, id)).toMatchObject({ status: 403, body: { code: 'PERMISSION_DENIED' } });
+    expect(await threadOf(id)).toEqual(before);
+  },
+);
 
 test('posts the same message twice when asked twice', async () => {
   const id = await steps.created(ann);

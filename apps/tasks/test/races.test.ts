@@ -1,10 +1,10 @@
-import { expireTasks } from '../src/task/expire-tasks.js';
-import { onAgentDeleted } from '../src/consumers/on-agent-deleted.js';
 import { EventSchema } from '@acsp/contracts/events/v1/event';
 import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import { type TestClock, testClock } from '@acsp/testkit';
 import { create } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
+import { onAgentDeleted } from '../src/consumers/on-agent-deleted.js';
+import { expireTasks } from '../src/task/expire-tasks.js';
 import { type Answer, agent, startTasks, type Tasks } from './harness.js';
 import { allAtOnce } from './hold-task.js';
 import { type Steps, stepsOf } from './steps.js';
@@ -75,7 +75,13 @@ describe.each(['one service', 'two services on one database'])('100 agents claim
 test('who asked while the task was open and lost is told that somebody else has it', async () => {
   const id = await steps.created(ann);
   const agents = Array.from({ length: 5 }, (_, n) => agent(`Agent ${n}`));
-  const found = codes(await allAtOnce(tasks, id, agents.map((who) => () => steps.claim(who, id))));
+  const found = codes(
+    await allAtOnce(
+      tasks,
+      id,
+      agents.map((who) => () => steps.claim(who, id)),
+    ),
+  );
   expect(found.sort()).toEqual([...Array(4).fill('TASK_ALREADY_ASSIGNED'), 'claimed']);
   expect(codes([await steps.claim(eve, id)])).toEqual(['TASK_NOT_OPEN']);
 });
@@ -110,7 +116,12 @@ test('cancelling succeeds in the middle of a hundred claims and leaves none of t
   const claimed = count(codes(await Promise.all([...early, ...late])), 'claimed');
   const { task, claims } = await detailsOf(id);
   expect(task).toMatchObject({ status: 'cancelled', claims_count: 0 });
-  expect(count(claims.map(({ status }: { status: string }) => status), 'rejected')).toBe(claimed);
+  expect(
+    count(
+      claims.map(({ status }: { status: string }) => status),
+      'rejected',
+    ),
+  ).toBe(claimed);
   expect(claims).toHaveLength(claimed);
 });
 
@@ -144,7 +155,9 @@ test('of two moves at once one is made, with one event', async () => {
 });
 
 test('claims that come in while the task runs out leave none of them live', async () => {
-  const ids = await Promise.all(Array.from({ length: 10 }, () => steps.created(ann, { max_claims: 5, ttl_minutes: 10 })));
+  const ids = await Promise.all(
+    Array.from({ length: 10 }, () => steps.created(ann, { max_claims: 5, ttl_minutes: 10 })),
+  );
   const claims = () => ids.flatMap((id) => [bob, eve].map((who) => steps.claim(who, id)));
   const early = claims();
   clock.advance(10 * 60_000);

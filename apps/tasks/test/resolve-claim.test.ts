@@ -95,7 +95,10 @@ test('refuses a claim that does not exist or belongs to another task, and a task
   const [id, first] = await claimed(bob);
   const [, foreign] = await claimed(bob);
   for (const claim of [nowhere, foreign as string]) {
-    expect(await steps.resolve(ann, id, claim, 'accept')).toMatchObject({ status: 404, body: { code: 'CLAIM_NOT_FOUND' } });
+    expect(await steps.resolve(ann, id, claim, 'accept')).toMatchObject({
+      status: 404,
+      body: { code: 'CLAIM_NOT_FOUND' },
+    });
   }
   const lost = await steps.resolve(ann, nowhere, first as string, 'accept');
   expect(lost).toMatchObject({ status: 404, body: { code: 'TASK_NOT_FOUND' } });

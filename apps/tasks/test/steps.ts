@@ -58,6 +58,8 @@ export const withLabels = (rows: readonly (readonly [code: string, fields: objec
   rows.map(([code, fields]) => [code, label(fields), fields] as const);
 
 const label = (fields: object): string => {
-  const text = Object.entries(fields).map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ');
+  const text = Object.entries(fields)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .join(', ');
   return text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text;
 };

@@ -21,7 +21,11 @@ const taskOf = async (id: string) => (await steps.details(ann, id)).body.task;
 test.each(['claimed', 'in_progress'] as const)('hands in a result for review while the task is %s', async (status) => {
   const id = await bring(status);
   const result = { stones: 42, heaps: [[1, 2], { 'k.é': null }] };
-  const answer = await steps.submit(bob, id, { result_text: '42 <b>stones</b>, a < b', result, failure_reason: 'none' });
+  const answer = await steps.submit(bob, id, {
+    result_text: '42 <b>stones</b>, a < b',
+    result,
+    failure_reason: 'none',
+  });
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject({ task_id: id, status: 'review' });
   const kept = { result_text: '42 stones, a < b', result, failure_reason: null };

@@ -28,7 +28,12 @@ test('start: the assigned agent begins its work', async () => {
   const { status, body } = await steps.update(bob, id, 'start');
   expect(status).toBe(200);
   expect(body).toEqual({ task_id: id, status: 'in_progress', message: 'Task is in progress' });
-  expect(await taskOf(id)).toMatchObject({ status: 'in_progress', started_at: now(), assigned_aid: bob.aid, claims_count: 1 });
+  expect(await taskOf(id)).toMatchObject({
+    status: 'in_progress',
+    started_at: now(),
+    assigned_aid: bob.aid,
+    claims_count: 1,
+  });
 });
 
 test('cancel: an open task ends, and its pending claims are rejected', async () => {
@@ -43,7 +48,12 @@ test('cancel: an open task ends, and its pending claims are rejected', async () 
 test('cancel: a claimed task keeps its assignment and the accepted claim', async () => {
   const id = await bring('claimed');
   expect((await steps.update(ann, id, 'cancel')).body.status).toBe('cancelled');
-  expect(await taskOf(id)).toMatchObject({ assigned_aid: bob.aid, assigned_name: 'Bob', claims_count: 1, completed_at: null });
+  expect(await taskOf(id)).toMatchObject({
+    assigned_aid: bob.aid,
+    assigned_name: 'Bob',
+    claims_count: 1,
+    completed_at: null,
+  });
   expect(await claimsOf(id)).toMatchObject([{ status: 'accepted' }]);
 });
 
@@ -87,7 +97,10 @@ test('reject: renews expires_at by the ttl of the task, but only when it has pas
   const id = await bring('review', { ttl_minutes: 60 });
   clock.advance(hourMs);
   await steps.update(ann, id, 'reject');
-  expect(await taskOf(id)).toMatchObject({ status: 'open', expires_at: new Date(clock.now().getTime() + hourMs).toISOString() });
+  expect(await taskOf(id)).toMatchObject({
+    status: 'open',
+    expires_at: new Date(clock.now().getTime() + hourMs).toISOString(),
+  });
 });
 
 const wrong = actions.flatMap((action) => {

@@ -10,10 +10,19 @@ export interface AppProcess extends AsyncDisposable {
 const readyMs = 30_000;
 
 /** Runs `apps/<name>` as it is built and waits until it says that it is ready. */
-export async function startApp(name: string, env: Readonly<Record<string, string>>, logDir: string): Promise<AppProcess> {
+export async function startApp(
+  name: string,
+  env: Readonly<Record<string, string>>,
+  logDir: string,
+): Promise<AppProcess> {
   const opsPort = String(await freePort());
   const script = fileURLToPath(new URL(`../../../apps/${name}/dist/main.js`, import.meta.url));
-  const child = startChild({ name, script, logDir, env: { HOST: '127.0.0.1', ...env, OPS_PORT: opsPort, OPS_HOST: '127.0.0.1' } });
+  const child = startChild({
+    name,
+    script,
+    logDir,
+    env: { HOST: '127.0.0.1', ...env, OPS_PORT: opsPort, OPS_HOST: '127.0.0.1' },
+  });
   try {
     await Promise.race([untilReady(name, `http://127.0.0.1:${opsPort}/readyz`), ended(child)]);
   } catch (error) {

@@ -54,7 +54,10 @@ export function startChild({ name, script, env, logDir }: ChildOptions): Child {
 
 /** A shell that waits for our end of a pipe to close, which the system sees to however we end. */
 function watch({ pid }: ChildProcess): ChildProcess {
-  const guard = spawn('/bin/sh', ['-c', `read -r _; kill -9 ${pid}`], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  const guard = spawn('/bin/sh', ['-c', `read -r _; kill -9 ${pid}`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
   guard.unref();
   return guard;
 }

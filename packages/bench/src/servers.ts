@@ -11,6 +11,8 @@ export interface Servers extends AsyncDisposable {
     database(name: string): Promise<string>;
     readonly serverUrl: string;
     readonly version: string;
+    /** What autovacuum does within minutes: without statistics a planner guesses, on either side. */
+    analyze(): Promise<void>;
   };
   readonly nats: Measured & { readonly url: string };
   readonly redis: Measured & { readonly url: string };
@@ -34,6 +36,13 @@ export async function startServers(directory: string): Promise<Servers> {
           await postgres.ensureDatabase(name);
           return postgres.url(name);
         },
+        async analyze() {
+          const names = await query<{ datname: string }>(
+            serverUrl,
+            'SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate',
+          );
+          for (const { datname } of names) await query(postgres.url(datname), 'VACUUM ANALYZE');
+        },
       },
       nats: { name: 'nats', pid: nats.pid, url: nats.url },
       redis: { name: 'redis', pid: redis.pid, url: redis.url },
@@ -45,10 +54,17 @@ export async function startServers(directory: string): Promise<Servers> {
   }
 }
 
-async function serverVersion(connectionString: string): Promise<string> {
+async function serverVersion(url: string): Promise<string> {
+  const [row] = await query<{ server_version: string }>(url, 'SHOW server_version');
+  return row?.server_version ?? '';
+}
+
+async function query<Row extends pg.QueryResultRow>(connectionString: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
-  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
-  await client.end();
-  return rows[0]?.server_version ?? '';
+  try {
+    return (await client.query<Row>(statement)).rows;
+  } finally {
+    await client.end();
+  }
 }

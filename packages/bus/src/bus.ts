@@ -25,7 +25,7 @@ export interface Bus extends AsyncDisposable {
 export interface Consumer {
   /** `<service>-<what>`, such as `search-index`. The position belongs to the name. */
   readonly name: string;
-  /** NATS patterns that do not overlap: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
+  /** NATS patterns: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
   readonly subjects: readonly string[];
   /**
    * One event at a time; at most 30 seconds. An error means a later attempt; SERVICE_UNAVAILABLE means a dependency that is down, for which the

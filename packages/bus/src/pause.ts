@@ -15,3 +15,12 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
   });
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
+
+/** What the promise comes to, or undefined when it takes longer. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -51,7 +51,6 @@ export function startRelay(options: RelayOptions): Relay {
 
   const working = keepRunning(`relay of ${service}`, log, async (signal) => {
     await orAborted(database.migrated, signal);
-    signal.addEventListener('abort', wake.wake, { once: true });
     const job = (client: pg.Client) => lead(client, signal);
     await withAdvisoryLock(database.pool, `bus.relay.${service}`, job, { retryMs: pollMs, signal }).finally(() => {
       leading = false;
@@ -60,7 +59,11 @@ export function startRelay(options: RelayOptions): Relay {
   const notify = createNotifier(database.pool);
   return {
     wake: () => (leading ? wake.wake() : notify()),
-    [Symbol.asyncDispose]: () => working[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      const stopped = working[Symbol.asyncDispose]();
+      wake.wake();
+      await stopped;
+    },
   };
 }
 

@@ -15,3 +15,19 @@ function matches(pattern: readonly string[], tokens: readonly string[]): boolean
   if (open ? tokens.length < pattern.length : tokens.length !== pattern.length) return false;
   return pattern.every((part, index) => part === '*' || part === '>' || part === tokens[index]);
 }
+
+/** The narrowest single pattern that takes whatever one of the patterns takes. */
+export function coveringPattern(patterns: readonly string[]): string {
+  const parsed = patterns.map((pattern) => pattern.split('.'));
+  const [first = ['>']] = parsed;
+  const shortest = Math.min(...parsed.map((pattern) => pattern.length));
+  const covering: string[] = [];
+  for (const [index, token] of first.slice(0, shortest).entries()) {
+    const others = parsed.map((pattern) => pattern[index]);
+    if (others.includes('>')) return [...covering, '>'].join('.');
+    covering.push(others.every((other) => other === token) ? token : '*');
+  }
+  // A longer pattern wants more tokens than the shortest one: `>` stands for the last of those as well.
+  if (parsed.some((pattern) => pattern.length > shortest)) covering.splice(-1, 1, '>');
+  return covering.join('.');
+}

@@ -24,22 +24,23 @@ function publishesTheOutbox(start: () => Promise<Broker>): void {
   beforeAll(async () => {
     broker = await start();
     bus = broker.connect();
-    await eventually(() => bus.ready());
-  });
-  beforeEach(async () => {
     server = await testDatabase();
     database = openOutbox(server.url);
     await database.migrated;
+    await eventually(() => bus.ready());
+  });
+  beforeEach(async () => {
+    await database.pool.query('TRUNCATE bus.outbox');
   });
   afterEach(async () => {
     for (const child of children) child.kill('SIGKILL');
     for (const each of open.reverse()) await each[Symbol.asyncDispose]();
     open = [];
     children = [];
-    await database[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
   });
   afterAll(async () => {
+    await database[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     await bus[Symbol.asyncDispose]();
     await broker[Symbol.asyncDispose]();
   });
@@ -184,6 +185,20 @@ function publishesTheOutbox(start: () => Promise<Broker>): void {
     await broker.restart();
     await eventually(() => titles.length >= 10, { timeoutMs: 10_000 });
     expect(titles).toEqual(numbered('outage', 10));
+  });
+
+  test('refills a broker that has lost everything, and who had handled an event does not handle it again', async () => {
+    const before = await consumed('refill');
+    const { wake } = relay();
+    await emitAll(numbered('refill', 5));
+    wake();
+    await eventually(async () => before.length === 5 && (await unpublished(database.pool)) === 0);
+    await broker.lose();
+    await database.pool.query(`UPDATE bus.outbox SET published_at = NULL WHERE published_at <> 'infinity'`);
+    const after = await consumed('refill');
+    await eventually(() => after.length === 5, { timeoutMs: 10_000 });
+    expect(after).toEqual(numbered('refill', 5));
+    expect(before).toHaveLength(5);
   });
 
   test('a row that cannot be published is parked and holds up nothing', async () => {

@@ -12,8 +12,8 @@ export const isPublicKey = isHex64;
 export function isStrongPublicKey(publicKey: string): boolean {
   if (!isPublicKey(publicKey)) return false;
   try {
-    const strict = false; // noble's parameter reads "zip215", which is the lax decoding
-    return !ed25519.Point.fromHex(publicKey, strict).isSmallOrder();
+    const zip215 = false; // The lax decoding, noble's default elsewhere.
+    return !ed25519.Point.fromHex(publicKey, zip215).isSmallOrder();
   } catch {
     return false;
   }

@@ -14,3 +14,4 @@ export {
 } from './open-database.js';
 export { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
 export { claimEvent, emit, type NewEvent, type OutboxRow, outboxRow, type RawExecutor } from './outbox.js';
+export type { Query, Statement } from './query.js';

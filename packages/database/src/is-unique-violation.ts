@@ -1,5 +1,8 @@
-/** Whether a unique index refused the statement (SQLSTATE 23505), as Prisma's raw calls report it. */
+/** Whether a unique index refused the statement (SQLSTATE 23505), as node-postgres or Prisma's raw calls report it. */
 export function isUniqueViolation(error: unknown): boolean {
-  const { meta } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } } };
-  return meta?.driverAdapterError?.cause?.originalCode === '23505';
+  const { code, meta } = (error ?? {}) as {
+    code?: string;
+    meta?: { driverAdapterError?: { cause?: { originalCode?: string } } };
+  };
+  return code === '23505' || meta?.driverAdapterError?.cause?.originalCode === '23505';
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, toAppError } from '@acsp/errors';
+import { toAppError } from '@acsp/errors';
 import type pg from 'pg';
 import type { Log } from './log.js';
 import { type Migration, type MigrationSet, readMigrations } from './migration-files.js';
@@ -39,9 +39,8 @@ type Loaded = Awaited<ReturnType<typeof readMigrations>>;
 async function migrateOnce(pool: pg.Pool, sets: readonly Loaded[], log: Log): Promise<void> {
   const client = await connectApart(pool, { statement_timeout: 600_000, query_timeout: 0, lock_timeout: 10_000 });
   try {
-    // The key that Prisma's own command takes; without blocking, so that an attempt is short and the next one follows.
-    const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(72707369) AS held');
-    if (rows[0]?.held !== true) throw new AppError('SERVICE_UNAVAILABLE', { detail: 'Another process is migrating' });
+    // The key that Prisma's own command takes. Whoever has to wait longer than lock_timeout tries again.
+    await client.query('SELECT pg_advisory_lock(72707369)');
     for (const { table, schema, migrations } of sets) {
       if (schema !== undefined) await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await client.query(createTable(table));
@@ -80,9 +79,9 @@ async function pending(client: pg.Client, table: string, migrations: readonly Mi
   );
   const failed = rows.find((row) => !row.finished);
   if (failed !== undefined) {
-    const { migration_name: name, logs } = failed;
+    const reason = failed.logs?.replace(/\s+/g, ' ').slice(0, 300) ?? 'no reason recorded';
     throw new MigrationError(
-      `Migration ${name} failed earlier${logs ? `: ${logs}` : ''}. Repair the database, then tell ${table} by \`prisma migrate resolve\`.`,
+      `Migration ${failed.migration_name} failed earlier (${reason}). Repair the database, then run \`prisma migrate resolve\`.`,
     );
   }
   const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));

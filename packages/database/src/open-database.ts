@@ -5,6 +5,7 @@ import type { Log } from './log.js';
 import type { MigrationSet } from './migration-files.js';
 import { openPostgres, type Postgres } from './open-postgres.js';
 import { deleteExpired } from './outbox.js';
+import { createQuery, type Query } from './query.js';
 import { createStatementNames } from './statement-name.js';
 import { retryConflicts } from './transaction.js';
 
@@ -32,6 +33,8 @@ export interface DatabaseOptions<P> {
 export interface Database<P> extends Postgres {
   /** The service's client, on the same pool. */
   readonly prisma: P;
+  /** A statement of a hot path: on the same pool, without the 130 µs that a raw query costs in Prisma. */
+  readonly query: Query;
   /** An interactive transaction, run again when it lost a conflict: it must have no effect but on the database. */
   transaction<T>(run: (tx: Transaction<P>) => Promise<T>): Promise<T>;
 }
@@ -59,6 +62,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   return {
     ...postgres,
     prisma,
+    query: createQuery(pool),
     transaction<T>(run: (tx: Transaction<P>) => Promise<T>) {
       const limits = { maxWait: 2_500, timeout: 5_000 };
       return retryConflicts(() => prisma.$transaction(...([run, limits] as never[])) as Promise<T>);

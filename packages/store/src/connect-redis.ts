@@ -1,32 +1,104 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 
+/** Takes what this package has to say; pino's logger fits. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** How long a command may take; behind a user's request there is no time for more. */
-const commandTimeoutMs = 250;
+export interface RedisConnection extends AsyncDisposable {
+  readonly client: Redis;
+  /** Runs a command. While the server is away it rejects at once; when no answer comes, after 250 ms, and the server counts as away. */
+  ask<T>(command: () => Promise<T>): Promise<T>;
+}
 
-/**
- * A connection that never queues: while Redis is away a command fails at once, and while it hangs within 250 ms. It comes back by itself; each
- * change is logged once.
- */
-export function connectRedis(url: string, log: Log): Redis {
-  const redis = new Redis(url, {
-    commandTimeout: commandTimeoutMs,
-    connectTimeout: 2_000,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
-  });
-  let up: boolean | undefined;
-  const change = (now: boolean, note: () => void) => {
-    if (up !== now) note();
-    up = now;
+/** Behind a user's request there is no time for more. */
+const answerWithinMs = 250;
+
+const options: RedisOptions = {
+  connectTimeout: 1_000,
+  // For what does not go through `ask`: the handshake with a server that accepts connections and hangs.
+  socketTimeout: 1_000,
+  disconnectTimeout: 10,
+  retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1_000) * (0.75 + Math.random() / 2),
+  // After a failover the old primary still answers, and refuses to write.
+  reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  // Nothing waits for a connection, and nothing is sent twice.
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+};
+
+interface Server {
+  readonly client: Redis;
+  ask: RedisConnection['ask'];
+  users: number;
+}
+
+const servers = new Map<string, Server>();
+
+/** This process's connection to a Redis server, shared by all who name the same URL; it closes behind the last of them. It comes back by itself. */
+export function connectRedis(url: string, log: Log): RedisConnection {
+  const server = servers.get(url) ?? open(url, log);
+  servers.set(url, server);
+  server.users += 1;
+  let released = false;
+  return {
+    client: server.client,
+    ask: server.ask,
+    async [Symbol.asyncDispose]() {
+      if (released) return;
+      released = true;
+      server.users -= 1;
+      if (server.users > 0) return;
+      servers.delete(url);
+      await server.client.quit().catch(() => server.client.disconnect());
+    },
   };
-  redis.on('ready', () => change(true, () => log.info({}, 'Redis is there')));
-  redis.on('error', (error) => change(false, () => log.warn({ err: error }, 'Redis is away')));
-  redis.on('close', () => change(false, () => log.warn({}, 'Redis is away')));
-  return redis;
+}
+
+function open(url: string, log: Log): Server {
+  const client = new Redis(url, options);
+  const host = URL.canParse(url) ? new URL(url).host : undefined;
+  let [away, reason] = [false, ''];
+  client.on('error', ({ message }) => {
+    // Its text alone: an error of ioredis carries the command, and AUTH carries the password.
+    reason = message;
+  });
+  client.on('close', () => {
+    const wanted = servers.get(url)?.client === client;
+    if (wanted && !away) log.warn({ server: host, reason }, 'Redis is away');
+    away = true;
+  });
+  client.on('ready', () => {
+    if (away) log.info({ server: host }, 'Redis is back');
+    away = false;
+  });
+  const hangs = () => {
+    reason = `no answer within ${answerWithinMs} ms`;
+    client.disconnect(true);
+  };
+  return { client, users: 0, ask: (command) => ask(client, command, hangs) };
+}
+
+async function ask<T>(client: Redis, command: () => Promise<T>, hangs: () => void): Promise<T> {
+  if (client.status !== 'ready') throw new Error('Redis is away');
+  const answer = command();
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      // A process that was busy itself finds timer and answer at once, the timer first; sockets are read before immediates run.
+      immediate = setImmediate(() => {
+        reject(new Error('Redis does not answer'));
+        hangs();
+      });
+    }, answerWithinMs);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+  }
 }

@@ -1,7 +1,7 @@
-import { type IRateLimiterOptions, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { connectRedis, type Log } from './connect-redis.js';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { connectRedis, type Log, type RedisConnection } from './connect-redis.js';
 
-/** A fixed window: so many calls in each `windowSeconds`. */
+/** A fixed window: so many calls in each `windowSeconds`, which start with the first call. */
 export interface Bucket {
   readonly name: string;
   readonly limit: number;
@@ -10,62 +10,87 @@ export interface Bucket {
 
 export interface Consumed {
   readonly allowed: boolean;
+  readonly limit: number;
   readonly remaining: number;
   /** Until the window ends, at least 1. */
   readonly resetSeconds: number;
 }
 
 export interface RateLimiter extends AsyncDisposable {
-  /** Counts one call of `key`. While Redis is away or hangs, this process counts for itself. */
+  /** Counts one call of `key`. While Redis is away or hangs, this process counts for itself. Never rejects. */
   consume(bucket: Bucket, key: string): Promise<Consumed>;
 }
 
 export interface RateLimiterOptions {
-  /** Absent: counted in memory. */
+  /** Absent: counted in memory. Stores and rate limiters with the same URL share one connection. */
   readonly redisUrl?: string | undefined;
   readonly log: Log;
 }
 
-type Counter = RateLimiterMemory | RateLimiterRedis;
+type Count = (key: string) => Promise<RateLimiterRes>;
 
 export function createRateLimiter({ redisUrl, log }: RateLimiterOptions): RateLimiter {
   const redis = redisUrl === undefined ? undefined : connectRedis(redisUrl, log);
-  const counters = new Map<string, Counter>();
+  const counters = new Map<string, Count>();
 
-  function counterOf({ name, limit, windowSeconds }: Bucket): Counter {
-    const options: IRateLimiterOptions = { keyPrefix: `limit:${name}`, points: limit, duration: windowSeconds };
-    const memory = new RateLimiterMemory(options);
-    if (redis === undefined) return memory;
-    return new RateLimiterRedis({
-      ...options,
-      storeClient: redis,
-      insuranceLimiter: memory,
-      rejectIfRedisNotReady: true,
-    });
+  function counterOf(bucket: Bucket): Count {
+    const id = `${bucket.name}:${bucket.limit}:${bucket.windowSeconds}`;
+    const known = counters.get(id);
+    if (known !== undefined) return known;
+    const count = redis === undefined ? countInMemory(bucket) : countInRedis(bucket, redis);
+    counters.set(id, count);
+    return count;
   }
 
   return {
     async consume(bucket, key) {
-      let counter = counters.get(bucket.name);
-      if (counter === undefined) {
-        counter = counterOf(bucket);
-        counters.set(bucket.name, counter);
-      }
       try {
-        return answer(true, await counter.consume(key));
+        return consumed(true, bucket, await counterOf(bucket)(key));
       } catch (refused) {
-        if (refused instanceof RateLimiterRes) return answer(false, refused);
+        if (refused instanceof RateLimiterRes) return consumed(false, bucket, refused);
         throw refused;
       }
     },
     async [Symbol.asyncDispose]() {
-      redis?.disconnect();
+      await redis?.[Symbol.asyncDispose]();
     },
   };
 }
 
-const answer = (allowed: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes): Consumed => ({
+const options = ({ name, limit, windowSeconds }: Bucket) => ({
+  keyPrefix: `limit:${name}`,
+  points: limit,
+  duration: windowSeconds,
+});
+
+function countInMemory(bucket: Bucket): Count {
+  const memory = new RateLimiterMemory(options(bucket));
+  return (key) => memory.consume(key);
+}
+
+function countInRedis(bucket: Bucket, { client, ask }: RedisConnection): Count {
+  const inMemory = countInMemory(bucket);
+  const shared = new RateLimiterRedis({
+    ...options(bucket),
+    storeClient: client,
+    // A caller who was refused is refused here until its window ends: a flood does not reach Redis.
+    inMemoryBlockOnConsumed: bucket.limit + 1,
+  });
+  // Not the library's insurance: a command that hangs would be counted there a second time when its connection is given up.
+  return (key) =>
+    ask(() => shared.consume(key)).catch((problem) => {
+      if (problem instanceof RateLimiterRes) throw problem;
+      return inMemory(key);
+    });
+}
+
+const consumed = (
+  allowed: boolean,
+  { limit }: Bucket,
+  { remainingPoints, msBeforeNext }: RateLimiterRes,
+): Consumed => ({
   allowed,
-  remaining: Math.max(0, remainingPoints),
+  limit,
+  remaining: allowed ? remainingPoints : 0,
   resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
 });

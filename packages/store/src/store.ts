@@ -1,4 +1,4 @@
-/** Short-lived keys, shared by the replicas of a service. What it holds may be lost. */
+/** Short-lived keys, shared by the replicas of a service. What it holds may be lost. Times to live are in seconds, fractions allowed. */
 export interface Store extends AsyncDisposable {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
@@ -7,6 +7,6 @@ export interface Store extends AsyncDisposable {
   /** Reads and deletes in one step; of several at once one gets the value. */
   take(key: string): Promise<string | undefined>;
   delete(key: string): Promise<void>;
-  /** For readiness: rejects with SERVICE_UNAVAILABLE while the server is away. */
+  /** For readiness: rejects with SERVICE_UNAVAILABLE while the store can't do its work. */
   ready(): Promise<void>;
 }

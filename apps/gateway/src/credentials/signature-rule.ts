@@ -12,8 +12,8 @@ export interface SignatureRule {
   /** How far the timestamp may be from now, either way. */
   readonly driftSeconds: number;
   readonly driftCode: ErrorCode;
-  /** The code of a request without a signature. */
-  readonly missing: ErrorCode;
+  /** Of a request without a signature: the tables of register and agent-init list it as a field among others. */
+  readonly missing: 'AUTH_REQUIRED' | 'MISSING_FIELDS';
 }
 
 export const agent: SignatureRule = {

@@ -17,10 +17,10 @@ export async function bySignature(gateway: Gateway, call: Call): Promise<Princip
   const { rule } = call.route;
   const signed = await readProofs(call);
   const [proof] = signed.proofs;
-  if (proof === undefined && rule.signer === 'agent') return undefined;
+  if (proof === undefined && rule.missing === 'AUTH_REQUIRED') return undefined;
   const { aid, name, publicKey } = await findSigner(gateway, call, signed);
   if (proof === undefined)
-    throw new AppError(rule.missing, { fields: [{ field: rule.signatureField, message: 'required' }] });
+    throw new AppError('MISSING_FIELDS', { fields: [{ field: rule.signatureField, message: 'required' }] });
   const ttlSeconds = checkTime(gateway, call, signed);
   if (!signed.proofs.every(({ bytes, signature }) => verify(publicKey, bytes, signature))) {
     throw new AppError('INVALID_SIGNATURE');

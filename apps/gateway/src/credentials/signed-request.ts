@@ -31,7 +31,7 @@ export async function readProofs(call: Call): Promise<SignedRequest> {
 function proofsOfBody(raw: Buffer, fields: Fields, header: string | undefined): Proof[] {
   const member = signedBody(raw);
   const proofs: Proof[] = [];
-  if ((fields['signature'] ?? null) !== null) proofs.push({ signature: member.signature ?? '', bytes: member.bytes });
+  if ((fields.signature ?? null) !== null) proofs.push({ signature: member.signature ?? '', bytes: member.bytes });
   const inHeader = header?.trim().toLowerCase();
   if (inHeader !== undefined && inHeader !== member.signature) proofs.push({ signature: inHeader, bytes: raw });
   return proofs;

@@ -34,8 +34,7 @@ function newcomer(fields: Fields): Signer {
   const field = given(fields, 'ed25519_pubkey') ? 'ed25519_pubkey' : 'public_key';
   const publicKey = readKey(fields, field, 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
-  if (given(fields, 'aid') && fields['aid'] !== aid)
-    throw refused('INVALID_AID', 'aid', 'is not the AID of the public key');
+  if (given(fields, 'aid') && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
   if (!isStrongPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
   return { aid, name: '', publicKey };
 }

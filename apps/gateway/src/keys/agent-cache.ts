@@ -43,12 +43,15 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
   let clearings = 0;
 
   const keep = (id: string, value: T, askedAt: number) => {
-    const agent = agents.get(value.aid) ?? { current: true };
-    agents.set(value.aid, agent, { noDisposeOnSet: true });
+    let agent = agents.get(value.aid);
+    if (agent === undefined) {
+      agent = { current: true };
+      agents.set(value.aid, agent);
+    }
     kept.set(id, { value, askedAt, agent });
   };
 
-  const put = async (id: string, key: string, dropped: Set<string>): Promise<T> => {
+  const learn = async (id: string, key: string, dropped: Set<string>): Promise<T> => {
     for (;;) {
       dropped.clear();
       const [askedAt, clearing] = [now(), clearings];
@@ -66,7 +69,7 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
       const asked = questions.get(id);
       if (asked !== undefined) return asked.answer;
       const dropped = new Set<string>();
-      const answer = put(id, key, dropped).finally(() => questions.delete(id));
+      const answer = learn(id, key, dropped).finally(() => questions.delete(id));
       questions.set(id, { answer, dropped });
       return answer;
     },

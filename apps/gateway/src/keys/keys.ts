@@ -61,8 +61,8 @@ export function createKeys({ clients: { identity }, clock }: Pick<Context, 'clie
       loginKeys.drop(aid);
       signingKeys.drop(aid);
     },
-    setLive(now) {
-      live = now;
+    setLive(isLive) {
+      live = isLive;
       // What was learned while nobody said what changed may be wrong already.
       loginKeys.clear();
       signingKeys.clear();

@@ -1,41 +1,37 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { AppError } from '@acsp/errors';
 import type { Exchange } from '../exchange.js';
 
 /** What a service answered, read whole. */
 export interface WholeAnswer {
   readonly status: number;
-  readonly contentType: string;
+  readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer;
 }
 
 /** Headers of the connection between gateway and service, and those that the gateway sets itself. */
 const ownHeaders = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'trailer', 'upgrade', 'date', 'x-powered-by', 'x-request-id'],
-  ...['access-control-allow-origin', 'access-control-expose-headers', 'ratelimit', 'ratelimit-policy', 'vary'],
+  ...['access-control-allow-origin', 'access-control-expose-headers', 'ratelimit', 'ratelimit-policy'],
 ]);
 
 /** Passes a service's answer on as it comes in. What breaks off there breaks off here. */
 export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void {
-  const { response } = exchange;
-  const { statusCode = 502, headers } = answer;
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined && !ownHeaders.has(name)) response.setHeader(name, value);
+  const { response, headers } = exchange;
+  if (response.destroyed) {
+    answer.destroy();
+    return;
   }
-  response.statusCode = statusCode;
-  if (statusCode >= 400) noteCode(exchange, headers, answer);
+  const { statusCode = 502 } = answer;
+  for (const name in answer.headers) {
+    if (!ownHeaders.has(name)) headers[name] = answer.headers[name];
+  }
+  if (statusCode >= 400) noteCode(exchange, answer);
   answer.once('error', () => response.destroy());
   response.once('close', () => answer.destroy());
+  response.writeHead(statusCode, headers);
   if (headers['content-type'] === 'text/event-stream') response.flushHeaders();
   answer.pipe(response);
-}
-
-export function sendWhole(exchange: Exchange, { status, contentType, body }: WholeAnswer): void {
-  const { response } = exchange;
-  if (status >= 400) exchange.code = codeIn(body);
-  const headers = { 'content-type': contentType, 'content-length': body.length, 'cache-control': 'no-store' };
-  response.writeHead(status, headers).end(body);
 }
 
 /** Reads an answer to its end. Rejects with SERVICE_UNAVAILABLE when it breaks off. */
@@ -47,15 +43,21 @@ export async function readWhole(answer: IncomingMessage): Promise<WholeAnswer> {
     throw new AppError('SERVICE_UNAVAILABLE', { cause });
   }
   const { statusCode: status = 502, headers } = answer;
-  return { status, contentType: headers['content-type'] ?? '', body: Buffer.concat(chunks) };
+  const passed = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
+  return { status, headers: Object.fromEntries(passed), body: Buffer.concat(chunks) };
+}
+
+export function sendWhole(exchange: Exchange, { status, headers, body }: WholeAnswer): void {
+  if (status >= 400) exchange.code = codeIn(body);
+  exchange.response.writeHead(status, { ...headers, ...exchange.headers, 'content-length': body.length }).end(body);
 }
 
 /** Notes the code of a problem for log and metrics; problems are small, so that it is in the first bytes. */
-function noteCode(exchange: Exchange, headers: IncomingHttpHeaders, answer: IncomingMessage): void {
-  if (headers['content-type'] !== 'application/problem+json') return;
+function noteCode(exchange: Exchange, answer: IncomingMessage): void {
+  if (answer.headers['content-type'] !== 'application/problem+json') return;
   answer.once('data', (chunk: Buffer) => {
     exchange.code = codeIn(chunk);
   });
 }
 
-const codeIn = (body: Buffer) => /"code":"([A-Z_]+)"/.exec(body.toString('latin1'))?.[1];
+const codeIn = (problem: Buffer) => /"code":"([A-Z_]+)"/.exec(problem.toString('latin1'))?.[1];

@@ -9,17 +9,9 @@ import type { Gateway } from '../gateway.js';
  * stands, and what we set ourselves.
  */
 const ownHeaders = new Set([
-  ...[
-    'connection',
-    'keep-alive',
-    'proxy-authorization',
-    'proxy-connection',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-  ],
-  ...['expect', 'authorization', 'x-signature', 'idempotency-key', 'forwarded', 'x-request-id', 'content-length'],
+  ...['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'upgrade'],
+  ...['transfer-encoding', 'content-length', 'expect', 'authorization', 'x-signature', 'idempotency-key'],
+  ...['forwarded', 'x-request-id'],
 ]);
 
 const isOwn = (name: string) => ownHeaders.has(name) || name.startsWith('acsp-') || name.startsWith('x-forwarded-');

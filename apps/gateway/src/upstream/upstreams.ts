@@ -26,9 +26,8 @@ export function createUpstreams(config: Config): Upstreams {
   return {
     of(service) {
       const proxy = proxies.get(service);
-      if (proxy === undefined)
-        throw new AppError('SERVICE_UNAVAILABLE', { detail: `The ${service} service is not deployed here` });
-      return proxy;
+      if (proxy !== undefined) return proxy;
+      throw new AppError('SERVICE_UNAVAILABLE', { detail: `The ${service} service is not deployed here` });
     },
     [Symbol.dispose]() {
       for (const proxy of proxies.values()) proxy[Symbol.dispose]();

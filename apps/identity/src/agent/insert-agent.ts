@@ -21,8 +21,8 @@ export interface Draft {
 /** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
 export async function insertAgent({ database, config, clock }: Context, draft: Draft): Promise<NewLoginKey> {
   const key = newLoginKey(clock.now(), loginKeyDays);
-  const inserted = await database.prisma.$executeRaw(insertStatement(draft, config.REGION_ID, key));
-  if (inserted === 0) throw new AppError('AID_EXISTS');
+  const [inserted] = await database.query(insertStatement(draft, config.REGION_ID, key));
+  if (inserted === undefined) throw new AppError('AID_EXISTS');
   return key;
 }
 
@@ -48,5 +48,6 @@ function insertStatement(draft: Draft, regionId: number, key: NewLoginKey): Pris
       SELECT ${event.id}::uuid, ${event.type}, ${now}, ${event.audience}::text[], ${event.actor}, ${event.payload}::jsonb FROM made
     )
     INSERT INTO login_key (hash, aid, created_at, expires_at)
-    SELECT ${key.hash}, aid, ${now}, ${key.expiresAt}::timestamptz FROM made`;
+    SELECT ${key.hash}, aid, ${now}, ${key.expiresAt}::timestamptz FROM made
+    RETURNING aid`;
 }

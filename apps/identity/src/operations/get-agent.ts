@@ -12,7 +12,7 @@ import { type Agent, Prisma } from '../generated/prisma/client.js';
 
 /** An agent as anybody may see it. */
 export async function getAgent({ database, clock }: Context, { aid }: GetAgent) {
-  const [agent] = await database.prisma.$queryRaw<Row[]>(agentQuery(aid, utcDay(clock.now())));
+  const [agent] = await database.query<Row>(agentQuery(aid, utcDay(clock.now())));
   if (agent === undefined) throw new AppError('AID_NOT_FOUND');
   return {
     ...toProfile(agent),

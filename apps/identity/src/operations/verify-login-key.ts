@@ -9,7 +9,7 @@ import { Prisma } from '../generated/prisma/client.js';
 
 /** Whose login key it is. Every request with a key that the gateway does not know yet waits for this: one look-up by primary key. */
 export async function verifyLoginKey({ database, clock }: Context, { loginKey }: VerifyLoginKey) {
-  const [holder] = await database.prisma.$queryRaw<Holder[]>(holderQuery(hashLoginKey(loginKey), clock.now()));
+  const [holder] = await database.query<Holder>(holderQuery(hashLoginKey(loginKey), clock.now()));
   if (holder === undefined) throw new AppError('INVALID_LOGIN_KEY');
   return {
     aid: holder.aid,

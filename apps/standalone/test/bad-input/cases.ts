@@ -4,7 +4,7 @@ import { badCredentials, type Others } from './credentials.js';
 import { type Draft, draftOf, withField, write } from './requests.js';
 import type { Sample } from './samples.js';
 import { gatewayFields, hasAlternative, routeOf, type Target } from './targets.js';
-import { bodyValues, urlValues } from './values.js';
+import { bodyValues, deepList, urlValues, type Value } from './values.js';
 
 export interface Case {
   readonly label: string;
@@ -26,24 +26,58 @@ const written = (label: string, draft: Draft, expected: Case['expected']): Case 
 export const plainCase = (target: Target, sample: Sample): Case =>
   written('sample', draftOf(target, routeOf(target, sample), sample), 'accepted');
 
-/** Every field with every value, and every fault of a body as a whole. */
-export function fieldCases(target: Target, sample: Sample): Case[] {
+/** A value of a field, for any sample. */
+export interface FieldValue extends Value {
+  readonly name: string;
+}
+
+/** Every value of every field that goes into the request, also of one that nobody has heard of. */
+export function fieldValues(target: Target, sample: Sample): FieldValue[] {
   const route = routeOf(target, sample);
+  const draft = draftOf(target, route, sample);
   const inUrl = target.http.startsWith('GET');
-  const ofFields = [...target.fields, ...gatewayFields(route)].flatMap((field) => {
-    const own = draftOf(target, route, sample).texts[field.name];
-    const values = inUrl ? urlValues(field, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
-    return (
-      values
-        .filter(({ text }) => text !== undefined || !hasAlternative(target, sample, field.name))
-        // The signature has no value in the sample: it belongs to what it signs.
-        .filter(({ expected }) => own !== undefined || expected === 'refused')
-        .map(({ label, text, expected }) =>
-          written(`${field.name}: ${label}`, withField(draftOf(target, route, sample), field.name, text), expected),
-        )
-    );
+  const values = [...target.fields, ...gatewayFields(route)].flatMap((field) => {
+    const own = draft.texts[field.name];
+    const made = inUrl ? urlValues(field, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
+    return made
+      .filter((value) => isNew(target, sample, field.name, value, own))
+      .map((value) => ({ ...value, name: field.name }));
   });
-  return [...ofFields, ...methodCases(target), ...(inUrl ? [] : bodyCases(target, sample))];
+  return inUrl ? values : [...values, ...unknownMembers(draft)];
+}
+
+/** Not the sample itself, not a request for another operation, and not a value for a signature, which has none of its own. */
+function isNew(
+  target: Target,
+  sample: Sample,
+  name: string,
+  { text, expected }: Value,
+  own: string | undefined,
+): boolean {
+  if (text === undefined && hasAlternative(target, sample, name)) return false;
+  return expected === 'refused' || (own !== undefined && text !== own);
+}
+
+function unknownMembers(draft: Draft): FieldValue[] {
+  const member = (name: string, label: string, text: string): FieldValue => ({
+    name,
+    label,
+    text,
+    expected: 'accepted',
+  });
+  const filler = (length: number) => JSON.stringify('x'.repeat(length));
+  const room = maxBodyBytes - Buffer.byteLength(write(withField(draft, 'unheard_of', filler(0)))[1].body ?? '');
+  return [
+    member('unheard_of', '10,000 lists deep', deepList),
+    member('unheard_of', 'as much as the body takes', filler(room)),
+    member('unheard_of', 'more than the body takes by one', filler(room + 1)),
+    member('__proto__', 'at the top', '{"aid":"x","admin":true}'),
+  ];
+}
+
+export function caseOf(target: Target, sample: Sample, { name, label, text, expected }: FieldValue): Case {
+  const draft = draftOf(target, routeOf(target, sample), sample);
+  return written(`${name}: ${label}`, withField(draft, name, text), expected);
 }
 
 /** Every fault of the credential alone. */
@@ -57,52 +91,33 @@ export function credentialCases(target: Target, sample: Sample, others: Others):
   return cases;
 }
 
-function bodyCases(target: Target, sample: Sample): Case[] {
-  const draft = draftOf(target, routeOf(target, sample), sample);
-  const [request, sending] = write(draft);
-  const { headers, body = '' } = sending;
-  const unknown = (label: string, name: string, text: string) =>
-    written(label, withField(draftOf(target, routeOf(target, sample), sample), name, text), 'accepted');
-  const json = (label: string, text: string): Case => ({
-    label,
+/** Every fault of the request as a whole. */
+export function requestCases(target: Target, sample: Sample): Case[] {
+  const path = target.http.split(' ')[1]?.replace(/\{\w+\}/, 'x');
+  const methods = ['PUT', 'DELETE', 'PATCH'].map((method): Case => {
+    return { label: method, request: `${method} ${path}`, sending: {}, expected: ['METHOD_NOT_ALLOWED'] };
+  });
+  return target.http.startsWith('GET')
+    ? methods
+    : [...methods, ...bodyCases(write(draftOf(target, routeOf(target, sample), sample)))];
+}
+
+function bodyCases([request, { headers, body = '' }]: ReturnType<typeof write>): Case[] {
+  const withBody = (text: string): Case => ({
+    label: `body ${text.slice(0, 20)}`,
     request,
     sending: { headers, body: text },
     expected: ['INVALID_JSON'],
   });
-  const withHeader = (name: string, value: string, code: ErrorCode): Case => ({
+  const withHeader = (name: string, value: string): Case => ({
     label: `${name}: ${value}`,
     request,
     sending: { headers: { ...headers, [name]: value }, body },
-    expected: [code],
+    expected: ['UNSUPPORTED_MEDIA_TYPE'],
   });
-  // White space behind the object is signed with the rest, and was not there when the sample was signed.
-  const atLimit = draft.privateKey === undefined ? 'accepted' : (['INVALID_SIGNATURE'] as const);
   return [
-    ...['', '{', '[]', '"x"', 'null', `${body}x`, body.replace('{', '{,')].map((text) =>
-      json(`body ${text.slice(0, 20)}`, text),
-    ),
-    json('body of 10,000 lists', '['.repeat(10_000)),
-    withHeader('content-type', 'text/plain', 'UNSUPPORTED_MEDIA_TYPE'),
-    withHeader('content-encoding', 'gzip', 'UNSUPPORTED_MEDIA_TYPE'),
-    {
-      label: 'body too large by one',
-      request,
-      sending: { headers, body: body.padEnd(maxBodyBytes + 1) },
-      expected: ['PAYLOAD_TOO_LARGE'],
-    },
-    { label: 'body at the limit', request, sending: { headers, body: body.padEnd(maxBodyBytes) }, expected: atLimit },
-    unknown('an unknown member', 'unheard_of', '7'),
-    unknown('an unknown member, 10,000 lists deep', 'unheard_of', '['.repeat(10_000) + ']'.repeat(10_000)),
-    unknown('a member named __proto__', '__proto__', '{"aid":"x","admin":true}'),
+    ...['', '{', '[]', '"x"', 'null', `${body}x`, body.replace('{', '{,'), '['.repeat(10_000)].map(withBody),
+    withHeader('content-type', 'text/plain'),
+    withHeader('content-encoding', 'gzip'),
   ];
-}
-
-function methodCases({ http }: Target): Case[] {
-  const path = http.split(' ')[1]?.replace(/\{\w+\}/, 'x');
-  return ['PUT', 'DELETE', 'PATCH'].map((method) => ({
-    label: method,
-    request: `${method} ${path}`,
-    sending: {},
-    expected: ['METHOD_NOT_ALLOWED'],
-  }));
 }

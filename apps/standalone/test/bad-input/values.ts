@@ -8,7 +8,7 @@ export interface Value {
 }
 
 const depth = 10_000;
-const deepList = '['.repeat(depth) + ']'.repeat(depth);
+export const deepList = '['.repeat(depth) + ']'.repeat(depth);
 const deepObject = '{"a":'.repeat(depth) + 1 + '}'.repeat(depth);
 
 const refused = (label: string, text: string): Value => ({ label, text, expected: 'refused' });

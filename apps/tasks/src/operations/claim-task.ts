@@ -19,9 +19,7 @@ import { decideClaim, statusAt } from '../task/state.js';
 /** Claims a task: accepted at once where one claim is all it takes, else pending until the creator decides. */
 export async function claimTask(context: Context, request: ClaimTask, agent: Agent) {
   const now = context.clock.now();
-  const [attempt] = await context.database.prisma
-    .$queryRaw<Attempt[]>(claimStatement(request, agent, now))
-    .catch(asSecondClaim);
+  const [attempt] = await context.database.query<Attempt>(claimStatement(request, agent, now)).catch(asSecondClaim);
   if (attempt === undefined) throw new AppError('TASK_NOT_FOUND');
   if (attempt.claim === null) throw new AppError(whyRefused(attempt, agent.aid, now));
   const claim = { ...attempt.claim, match_score: await matchScore(context, attempt, attempt.claim) };

@@ -11,7 +11,7 @@ import { type Aggregated, toClaim, toMessage, toSummary, toTask } from '../task/
 /** A task with its claims, subtasks and thread, oldest first. */
 export async function getTask(context: Context, { id }: GetTask) {
   const now = context.clock.now();
-  const [task] = await context.database.prisma.$queryRaw<Details[]>(detailsQuery(id));
+  const [task] = await context.database.query<Details>(detailsQuery(id));
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
   return {
     task: toTask(task, now),

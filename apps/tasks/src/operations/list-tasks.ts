@@ -12,7 +12,7 @@ import { toSummary } from '../task/present.js';
 export async function listTasks(context: Context, request: ListTasks) {
   const now = context.clock.now();
   const where = conditions(request, now);
-  const found = await context.database.prisma.$queryRaw<Row[]>(pageQuery(where, request));
+  const found = await context.database.query<Row>(pageQuery(where, request));
   const rows = found.filter(({ id }) => id !== null) as Task[];
   const seen = rows.length === 0 ? 0 : request.offset + rows.length;
   const counted = found[0]?.counted ?? 0;
@@ -54,7 +54,7 @@ async function countAll({ database, totals }: Context, where: Prisma.Sql, reques
   let total = totals.get(key);
   if (total === undefined) {
     const query = Prisma.sql`SELECT count(*)::int AS total FROM task WHERE ${where}`;
-    total = database.prisma.$queryRaw<{ total: number }[]>(query).then(([row]) => row?.total ?? 0);
+    total = database.query<{ total: number }>(query).then(([row]) => row?.total ?? 0);
     totals.set(key, total);
     total.catch(() => totals.delete(key));
   }

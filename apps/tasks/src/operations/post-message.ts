@@ -17,7 +17,7 @@ import { refuseMessage } from '../task/state.js';
 export async function postMessage(context: Context, request: PostMessage, sender: Agent) {
   const now = context.clock.now();
   const id = uuidv7();
-  const [task] = await context.database.prisma.$queryRaw<Attempt[]>(postStatement({ ...request, id, sender, now }));
+  const [task] = await context.database.query<Attempt>(postStatement({ ...request, id, sender, now }));
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
   if (!task.posted) throw new AppError(refuseMessage(task, task.holds_live, sender.aid, now) ?? 'TASK_CLOSED');
   return {

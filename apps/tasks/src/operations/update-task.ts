@@ -95,7 +95,8 @@ function withdrawalStep({ taskId, comment, agent, now }: Update): Step {
   };
 }
 
-const withComment = (text: string, comment: string | undefined) => (comment === undefined ? text : `${text}: ${comment}`);
+const withComment = (text: string, comment: string | undefined) =>
+  comment === undefined ? text : `${text}: ${comment}`;
 
 type UpdateTask = z.infer<typeof updateTaskInput>;
 

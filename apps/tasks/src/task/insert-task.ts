@@ -30,7 +30,7 @@ export interface Draft {
 export async function insertTask(context: Context, draft: Draft, creator: Agent): Promise<Task> {
   if (draft.targetAid !== undefined) await requireActive(context, draft.targetAid, creator.requestId);
   const now = context.clock.now();
-  const [row] = await context.database.prisma.$queryRaw<Task[]>(insertStatement(draft, creator, now));
+  const [row] = await context.database.query<Task>(insertStatement(draft, creator, now));
   if (row !== undefined) return row;
   throw new AppError(await whyRefused(context, draft.parentId, creator.aid, now));
 }

@@ -40,7 +40,7 @@ const maxAttempts = 8;
  */
 export async function moveTask({ database }: Context, step: Step): Promise<Moved> {
   for (let attempt = 1; ; attempt += 1) {
-    const [task] = await database.prisma.$queryRaw<Attempt[]>(statement(step));
+    const [task] = await database.query<Attempt>(statement(step));
     if (task === undefined) throw new AppError('TASK_NOT_FOUND');
     if (task.moved_to !== null) return { task, status: task.moved_to, claims: task.touched ?? [] };
     if (task.fresh || attempt === maxAttempts) throw new AppError(await step.refusal(task));

@@ -7,6 +7,7 @@ import { deliver, type Outcome } from '../deliver.js';
 import { keepRunning } from '../keep-running.js';
 import { consumerLag } from '../metrics.js';
 import { orAborted } from '../pause.js';
+import { createRecent, type Recent } from '../recent.js';
 import { subjectMatcher } from '../subject.js';
 import { createWake, type Wake } from '../wake.js';
 import { onAnnouncement } from './announcements.js';
@@ -20,19 +21,19 @@ const saveMs = 100;
 export function consumeRows(context: Context, consumer: Consumer): AsyncDisposable {
   const wake = createWake();
   const stopListening = onAnnouncement(context.databaseUrl, wake.wake);
-  // How far this instance has come, which an outage may have kept from being saved.
-  const progress = { position: '0' };
+  const handled = createRecent();
   const working = keepRunning(`consumer ${consumer.name}`, context.log, async (signal) => {
     await orAborted(context.migrated, signal);
-    signal.addEventListener('abort', wake.wake, { once: true });
     const work = (client: pg.Client) =>
-      follow({ context, consumer, client, rows: consumerRows(client, consumer.name), progress, wake, signal });
+      follow({ context, consumer, client, rows: consumerRows(client, consumer.name), handled, wake, signal });
     await withAdvisoryLock(context.pool, `bus.consumer.${consumer.name}`, work, { retryMs: pollMs, signal });
   });
   return {
     async [Symbol.asyncDispose]() {
       stopListening();
-      await working[Symbol.asyncDispose]();
+      const stopped = working[Symbol.asyncDispose]();
+      wake.wake();
+      await stopped;
     },
   };
 }
@@ -43,19 +44,18 @@ interface Session {
   /** Holds the lock. */
   readonly client: pg.Client;
   readonly rows: ConsumerRows;
-  readonly progress: { position: string };
+  readonly handled: Recent;
   readonly wake: Wake;
   readonly signal: AbortSignal;
 }
 
 async function follow(session: Session): Promise<void> {
-  const { consumer, client, rows, progress, wake, signal } = session;
-  const saved = await rows.start();
-  if (BigInt(saved) > BigInt(progress.position)) progress.position = saved;
+  const { consumer, client, rows, wake, signal } = session;
+  let position = await rows.start();
   while (!signal.aborted) {
     const nextRetryMs = await retryDue(session);
-    const messages = await readAfter(client, progress.position);
-    if (messages.length > 0) await takeAll(session, messages);
+    const messages = await readAfter(client, position);
+    if (messages.length > 0) position = await takeAll(session, messages, position);
     else await wake.wait(Math.min(pollMs, nextRetryMs));
     consumerLag.set({ consumer: consumer.name }, messages.at(-1)?.behind ?? 0);
   }
@@ -67,27 +67,33 @@ async function retryDue(session: Session): Promise<number> {
   return session.rows.untilDue();
 }
 
-async function takeAll(session: Session, messages: readonly StoredMessage[]): Promise<void> {
-  const { consumer, rows, progress } = session;
+/** Answers the position of the last message that was dealt with. */
+async function takeAll(session: Session, messages: readonly StoredMessage[], start: string): Promise<string> {
+  const { consumer, rows } = session;
   const takes = subjectMatcher(consumer.subjects);
+  let position = start;
   let savedAt = Date.now();
   for (const message of messages) {
     if (takes(message.subject) && (await take(session, message)) === 'stopped') break;
-    progress.position = message.position;
+    position = message.position;
     // A process that is killed handles again what it handled since. Saving after each message would cost a write for each.
     if (Date.now() - savedAt < saveMs) continue;
-    await rows.save(progress.position);
+    await rows.save(position);
     savedAt = Date.now();
   }
-  await rows.save(progress.position);
+  await rows.save(position);
+  return position;
 }
 
-async function take({ context, consumer, rows, signal }: Session, message: StoredMessage): Promise<Outcome['result']> {
+async function take(session: Session, message: StoredMessage): Promise<Outcome['result']> {
+  const { context, consumer, rows, handled, signal } = session;
   const event = fromBinary(EventSchema, message.event);
-  const attempt = message.attempts + 1;
-  const outcome = await deliver({ consumer, event, attempt, trace: {}, log: context.log, signal });
+  const delivery = { consumer, event, attempt: message.attempts + 1, trace: {}, log: context.log, signal };
+  const outcome: Outcome = handled.has(event.id) ? { result: 'handled' } : await deliver(delivery);
   if (outcome.result === 'later') await rows.retryLater(message, outcome.delayMs);
   if (outcome.result === 'dead') await rows.bury(message, outcome.error);
-  if (outcome.result === 'handled' && message.attempts > 0) await rows.retried(message.position);
-  return outcome.result;
+  if (outcome.result !== 'handled') return outcome.result;
+  handled.add(event.id);
+  if (message.attempts > 0) await rows.retried(message.position);
+  return 'handled';
 }

@@ -2,7 +2,7 @@ import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
 import { AppError } from '@acsp/errors';
 import { span } from '@acsp/telemetry';
 import { toBinary } from '@bufbuild/protobuf';
-import { orAborted } from '../pause.js';
+import { within } from '../pause.js';
 import { subjectOf } from '../subject.js';
 import { announce } from './announcements.js';
 import type { Context } from './context.js';
@@ -29,7 +29,7 @@ export async function publishRows(context: Context, service: string, events: rea
   try {
     await span(`publish ${service}`, { kind: 'producer' }, async () => {
       // Matters at the first start only: afterwards the promise is settled.
-      await orAborted(migrated, AbortSignal.timeout(startMs));
+      await within(startMs, migrated);
       await pool.query({ name: 'publish', text: insert, values });
     });
   } catch (cause) {

@@ -14,12 +14,10 @@ export function watchRows({ pool, migrated, databaseUrl, log }: Context, watcher
   const takes = subjectMatcher(watcher.subjects);
   const wake = createWake();
   const stopListening = onAnnouncement(databaseUrl, wake.wake);
-  let position: string | undefined;
 
   async function follow(signal: AbortSignal): Promise<void> {
     await orAborted(migrated, signal);
-    signal.addEventListener('abort', wake.wake, { once: true });
-    position ??= await lastPosition(pool);
+    let position = await lastPosition(pool);
     let live = false;
     try {
       while (!signal.aborted) {
@@ -41,7 +39,9 @@ export function watchRows({ pool, migrated, databaseUrl, log }: Context, watcher
   return {
     async [Symbol.asyncDispose]() {
       stopListening();
-      await following[Symbol.asyncDispose]();
+      const stopped = following[Symbol.asyncDispose]();
+      wake.wake();
+      await stopped;
     },
   };
 }

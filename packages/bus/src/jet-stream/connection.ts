@@ -2,7 +2,7 @@ import type { Log } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { keepRunning } from '../keep-running.js';
-import { orAborted, pause } from '../pause.js';
+import { orAborted, pause, within } from '../pause.js';
 import { type Link, openLink } from './link.js';
 
 export interface Connection extends AsyncDisposable {
@@ -41,7 +41,7 @@ export function createConnection(url: string, log: Log): Connection {
   const kept = keepLinked();
   return {
     async link(waitMs) {
-      const link = current ?? (await Promise.race([next.promise, pause(waitMs, signal)]));
+      const link = current ?? (await within(waitMs, next.promise));
       if (!link) throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker is not connected' });
       return link;
     },

@@ -1,0 +1,81 @@
+import { eventually } from '@acsp/testkit';
+import { startAnotherGateway } from './another-gateway.js';
+import { createCaller, startWorld, type TestAgent, type World } from './harness.js';
+
+let world: World;
+let another: Awaited<ReturnType<typeof startAnotherGateway>>;
+let gateways: Pick<World, 'call' | 'callSigned'>[];
+
+beforeAll(async () => {
+  world = await startWorld();
+  another = await startAnotherGateway(world);
+  gateways = [world, createCaller(another.url)];
+});
+afterAll(async () => {
+  await another[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const statusAtEach = (agent: TestAgent) =>
+  Promise.all(gateways.map(async ({ call }) => (await call(agent, 'GET /tasks')).body.code ?? 'works'));
+const initAtEach = ({ aid, publicKey: public_key, ...agent }: TestAgent) =>
+  Promise.all(
+    gateways.map(
+      async ({ callSigned }) => (await callSigned(agent, 'POST /agent-init', { aid, public_key })).body.code ?? 'works',
+    ),
+  );
+
+/** From the answer that ends it, a credential has a second. */
+const withinASecond = { timeoutMs: 1_000 };
+
+test('a revoked agent’s login key and signature are useless at every gateway within a second', async () => {
+  const agent = await world.register('Rita');
+  expect([await statusAtEach(agent), await initAtEach(agent)]).toEqual([
+    ['works', 'works'],
+    ['works', 'works'],
+  ]);
+  const answer = await world.callSigned(agent, 'POST /revoke', { aid: agent.aid, public_key: agent.publicKey });
+  expect(answer).toMatchObject({ status: 200, body: { revoked: true, aid: agent.aid } });
+  await eventually(async () => {
+    expect(await statusAtEach(agent)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']);
+    expect(await initAtEach(agent)).toEqual(['AID_NOT_FOUND', 'AID_NOT_FOUND']);
+  }, withinASecond);
+});
+
+test('so are a deleted agent’s', async () => {
+  const agent = await world.register('Dora');
+  expect(await statusAtEach(agent)).toEqual(['works', 'works']);
+  expect((await world.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true })).status).toBe(200);
+  await eventually(async () => {
+    expect(await statusAtEach(agent)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']);
+    expect(await initAtEach(agent)).toEqual(['AID_NOT_FOUND', 'AID_NOT_FOUND']);
+  }, withinASecond);
+});
+
+test('the oldest of eleven login keys is useless within a second, the others work', async () => {
+  const agent = await world.register('Kira');
+  expect(await statusAtEach(agent)).toEqual(['works', 'works']);
+  const later: string[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    const { body } = await world.callSigned(agent, 'POST /agent-init', { aid: agent.aid, public_key: agent.publicKey });
+    later.push(body.login_key);
+  }
+  await eventually(
+    async () => expect(await statusAtEach(agent)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']),
+    withinASecond,
+  );
+  for (const loginKey of later) expect(await statusAtEach({ ...agent, loginKey })).toEqual(['works', 'works']);
+});
+
+test('a deleted agent may register again, a revoked one may not', async () => {
+  const [deleted, revoked] = [await world.register('Vera'), await world.register('Wim')];
+  await world.call(deleted, 'POST /account-delete', { aid: deleted.aid, confirm: true });
+  await world.callSigned(revoked, 'POST /revoke', { aid: revoked.aid, public_key: revoked.publicKey });
+  const again = await world.register('Vera', deleted);
+  expect(again.aid).toBe(deleted.aid);
+  await eventually(async () => {
+    expect(await statusAtEach(again)).toEqual(['works', 'works']);
+    expect(await statusAtEach(deleted)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']);
+  }, withinASecond);
+  await expect(world.register('Wim', revoked)).rejects.toThrow('AID_EXISTS');
+});

@@ -1,0 +1,112 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createBus } from '@acsp/bus';
+import type { Event } from '@acsp/contracts/events/v1/event';
+import { type TaskEvent, TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
+import { startPostgres } from '@acsp/local';
+import { createLogger, createStack } from '@acsp/service';
+import { eventually } from '@acsp/testkit';
+import { anyUnpack } from '@bufbuild/protobuf/wkt';
+import pg from 'pg';
+import { createCaller, type TestAgent } from './harness.js';
+import { startLoad } from './restart/load.js';
+import { type StandaloneProcess, startProcess } from './restart/standalone-process.js';
+
+let directory: string;
+let standalone: StandaloneProcess | undefined;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'acsp-restart-'));
+  // PostgreSQL runs as another user where the tests run as root.
+  await chmod(directory, 0o755);
+});
+afterAll(async () => {
+  await standalone?.kill();
+  // Ends the PostgreSQL that a killed standalone leaves behind.
+  await (await postgres())[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const postgres = () => startPostgres({ dataDir: join(directory, 'postgres') });
+
+test('killed under load and started again, the service has kept every promise and tells of each once', async () => {
+  standalone = await startProcess(directory);
+  const { call, quickstart } = createCaller(standalone.url);
+  const [creators, workers] = [await agents(quickstart, 3), await agents(quickstart, 6)];
+  const leaver = await quickstart('Leaver');
+  const left = await call(leaver, 'POST /tasks', { title: 'Left behind', description: 'By an agent that goes away' });
+
+  const { promised, ended } = await startLoad(standalone.url, creators, workers);
+  await eventually(() => promised.posted.size >= 50, { timeoutMs: 60_000 });
+  const gone = await call(leaver, 'POST /account-delete', { aid: leaver.aid, confirm: true });
+  await standalone.kill();
+  await ended;
+  expect(gone.status).toBe(200);
+
+  standalone = await startProcess(directory);
+  const [reader] = creators as [TestAgent];
+  const after = createCaller(standalone.url);
+  const details = async (id: string) => (await after.call(reader, `GET /tasks/${id}`)).body;
+  for (const [id, creator] of promised.created)
+    expect((await details(id)).task).toMatchObject({ id, creator_aid: creator });
+  for (const [id, claimer] of promised.claimed) {
+    const { task, claims, messages } = await details(id);
+    expect(task).toMatchObject({ status: 'claimed', assigned_aid: claimer, claims_count: 1 });
+    expect(claims).toMatchObject([{ agent_aid: claimer, status: 'accepted' }]);
+    const own = [...promised.posted].filter(([, task_id]) => task_id === id).map(([message]) => message);
+    expect(messages.map((message: { id: string }) => message.id)).toEqual(expect.arrayContaining(own));
+  }
+  await eventually(async () => expect((await details(left.body.task.id)).task.status).toBe('cancelled'));
+  expect(await standalone.stop()).toBe(0);
+
+  const { events, unpublished, dead } = await told();
+  expect({ unpublished, dead }).toEqual({ unpublished: 0, dead: 0 });
+  const ids = events.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const toldOf = (type: string, key: (payload: TaskEvent) => string | undefined) =>
+    events
+      .filter((event) => event.type === type)
+      .map((event) => event.payload && key(anyUnpack(event.payload, TaskEventSchema) as TaskEvent));
+  for (const id of promised.created.keys())
+    expect(toldOf('task.created', ({ taskId }) => taskId).filter((told) => told === id)).toHaveLength(1);
+  for (const id of promised.claimed.keys())
+    expect(toldOf('task.claimed', ({ taskId }) => taskId).filter((told) => told === id)).toHaveLength(1);
+  for (const id of promised.posted.keys())
+    expect(toldOf('task.message_posted', ({ messageId }) => messageId).filter((told) => told === id)).toHaveLength(1);
+}, 180_000);
+
+async function agents(make: (name: string) => Promise<TestAgent>, count: number): Promise<TestAgent[]> {
+  const made: TestAgent[] = [];
+  for (let i = 0; i < count; i += 1) made.push(await make(`Agent ${i}`));
+  return made;
+}
+
+/** Everything that a new consumer hears, and what nobody will hear. */
+async function told(): Promise<{ events: Event[]; unpublished: number; dead: number }> {
+  const stack = createStack();
+  try {
+    const server = stack.use(await postgres());
+    const count = async (database: string, query: string) => {
+      const client = new pg.Client({ connectionString: server.url(database) });
+      await client.connect();
+      const { rows } = await client.query<{ count: number }>(query).finally(() => client.end());
+      return rows[0]?.count ?? 0;
+    };
+    const waiting = 'SELECT count(*)::int FROM bus.outbox WHERE published_at IS NULL';
+    const published = await count('bus', 'SELECT count(*)::int FROM bus.messages');
+    const bus = stack.use(
+      createBus({ databaseUrl: server.url('bus'), log: createLogger({ name: 'audit', level: 'silent' }) }),
+    );
+    const events: Event[] = [];
+    await bus.consume({ name: 'audit', subjects: ['acsp.>'], handle: async (event) => void events.push(event) });
+    await eventually(() => events.length >= published, { timeoutMs: 20_000 });
+    return {
+      events,
+      unpublished: (await count('tasks', waiting)) + (await count('identity', waiting)),
+      dead: await count('bus', 'SELECT count(*)::int FROM bus.dead_letters'),
+    };
+  } finally {
+    await stack[Symbol.asyncDispose]();
+  }
+}

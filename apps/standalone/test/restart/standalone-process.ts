@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { spawnSource } from '@acsp/testkit';
+
+export interface StandaloneProcess {
+  readonly url: string;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** What `npm start` runs, on embedded infrastructure in a directory of its own. Resolves at its ready line. */
+export async function startProcess(dataDir: string): Promise<StandaloneProcess> {
+  const env = { ...process.env, PORT: '0', DATA_DIR: dataDir, RATE_LIMIT_SCALE: '10000', LOG_LEVEL: 'error' };
+  const main = new URL('../../src/main.ts', import.meta.url);
+  const child = spawnSource(main, [], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said: string[] = [];
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
+        said.push(line);
+        const ready = /^acsp ready on (http:\/\/\S+)$/.exec(line)?.[1];
+        if (ready !== undefined) resolve(ready);
+      });
+    }
+    child.once('exit', (code) => reject(new Error(`it ended with ${code}:\n${said.join('\n')}`)));
+  });
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      await once(child, 'exit');
+    }
+    return child.exitCode;
+  };
+  return { url, kill: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM') };
+}

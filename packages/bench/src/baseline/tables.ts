@@ -1,0 +1,78 @@
+import type pg from 'pg';
+
+/** Rows as wide as those of tasks and identity, with what a list and a look-up need and nothing else. */
+const tables = `
+  CREATE TABLE IF NOT EXISTS task (
+    id uuid PRIMARY KEY,
+    creator_aid text NOT NULL,
+    creator_name text NOT NULL,
+    parent_id uuid,
+    depth smallint NOT NULL DEFAULT 1,
+    title text NOT NULL,
+    description text NOT NULL,
+    requirements text[],
+    tags text[],
+    status text NOT NULL DEFAULT 'open',
+    priority text NOT NULL DEFAULT 'normal',
+    deadline timestamptz,
+    ttl_minutes integer NOT NULL DEFAULT 1440,
+    expires_at timestamptz NOT NULL,
+    assigned_aid text,
+    assigned_name text,
+    target_aid text,
+    max_claims integer NOT NULL DEFAULT 1,
+    claims_count integer NOT NULL DEFAULT 0,
+    subtasks_count integer NOT NULL DEFAULT 0,
+    result jsonb,
+    result_text text,
+    failure_reason text,
+    workspace_id uuid,
+    group_id uuid,
+    metadata jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL,
+    claimed_at timestamptz,
+    started_at timestamptz,
+    completed_at timestamptz
+  );
+  CREATE INDEX IF NOT EXISTS task_created_at ON task (created_at DESC) WHERE status = 'open';
+  CREATE TABLE IF NOT EXISTS agent (
+    aid text PRIMARY KEY,
+    public_key text NOT NULL,
+    agent_name text NOT NULL,
+    capabilities text[] NOT NULL,
+    description text NOT NULL,
+    metadata jsonb NOT NULL DEFAULT '{}',
+    status text NOT NULL DEFAULT 'active',
+    created_at timestamptz NOT NULL
+  )`;
+
+export const createTables = (pool: pg.Pool) => pool.query(tables);
+
+// One prepared statement a request. Names let PostgreSQL parse and plan each once a connection.
+
+export const selectTask = { name: 'select-task', text: 'SELECT * FROM task WHERE id = $1' };
+
+export const selectTasks = {
+  name: 'select-tasks',
+  text: `SELECT id, creator_aid, creator_name, parent_id, title, description, requirements, tags, status, priority, deadline, expires_at,
+      assigned_aid, claims_count, subtasks_count, created_at
+    FROM task WHERE status = 'open' ORDER BY created_at DESC LIMIT 20`,
+};
+
+export const insertTask = {
+  name: 'insert-task',
+  text: `INSERT INTO task (id, creator_aid, creator_name, title, description, requirements, tags, expires_at, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 day', now()) RETURNING *`,
+};
+
+export const updateTask = {
+  name: 'update-task',
+  text: `UPDATE task SET status = $2, assigned_aid = coalesce($3, assigned_aid), result_text = coalesce($4, result_text)
+    WHERE id = $1 RETURNING *`,
+};
+
+export const insertAgent = {
+  name: 'insert-agent',
+  text: `INSERT INTO agent (aid, public_key, agent_name, capabilities, description, created_at)
+    VALUES ($1, $2, $3, $4, $5, now()) RETURNING *`,
+};

@@ -1,0 +1,31 @@
+import { parseArgs } from 'node:util';
+import type { Pace } from './compare.js';
+
+export interface Options {
+  readonly pace: Pace;
+  /** Whether a form or scenario of this name is asked for. */
+  readonly wants: (name: string) => boolean;
+}
+
+const full: Pace = { rounds: 3, seconds: 5, warmUpSeconds: 3 };
+const quick: Pace = { rounds: 1, seconds: 2, warmUpSeconds: 1 };
+
+/**
+ * `--quick`: a look, not a measurement. `--only standalone,list`: of the forms (standalone, distributed, grpc) and of the scenarios (details, list,
+ * create, cycle, register) those named; where none of a kind is named, all of it. Throws on a name that nobody has.
+ */
+export function readOptions(args: readonly string[], forms: readonly string[], scenarios: readonly string[]): Options {
+  const { values } = parseArgs({
+    // pnpm hands its own separator on.
+    args: args.filter((arg) => arg !== '--'),
+    options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+  });
+  const named = values.only.split(',').filter(Boolean);
+  const unknown = named.find((name) => !forms.includes(name) && !scenarios.includes(name));
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: one of ${[...forms, ...scenarios].join(', ')}`);
+  const kindNamed = (kind: readonly string[]) => named.some((name) => kind.includes(name));
+  return {
+    pace: values.quick ? quick : full,
+    wants: (name) => named.includes(name) || !kindNamed(forms.includes(name) ? forms : scenarios),
+  };
+}

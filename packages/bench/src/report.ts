@@ -1,0 +1,65 @@
+import type { Comparison } from './compare.js';
+import { type CpuTimes, total } from './cpu.js';
+import type { CycleSample } from './grpc-cycles.js';
+import { median } from './latency.js';
+import type { Sample } from './measure.js';
+
+/** A form's results as a Markdown table: medians over the rounds, ratios to the baseline, where the CPU time goes. */
+export function comparisonTable(title: string, comparisons: readonly Comparison[]): string {
+  const head = ['', '', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs/request', 'ratio', 'of the CPU time'];
+  return `\n### ${title}\n\n${table(head, comparisons.flatMap(rowsOf))}\n`;
+}
+
+function rowsOf({ scenario, acsp, baseline }: Comparison): string[][] {
+  const rates = (samples: readonly Sample[]) => samples.map(({ requestsPerSecond }) => requestsPerSecond);
+  const ratio = median(rates(acsp)) / median(rates(baseline));
+  const paired = acsp.map(
+    ({ requestsPerSecond }, round) => requestsPerSecond / (baseline[round]?.requestsPerSecond ?? Number.NaN),
+  );
+  const range = `${Math.min(...paired).toFixed(2)}–${Math.max(...paired).toFixed(2)}`;
+  const verdict = `**${ratio.toFixed(2)}** (${range}), aim ${scenario.aim}`;
+  return [
+    [scenario.title, 'acsp', ...figures(acsp), verdict, split(medianCpu(acsp), medianDriver(acsp))],
+    ['', 'baseline', ...figures(baseline), '', split(medianCpu(baseline), medianDriver(baseline))],
+  ];
+}
+
+function figures(samples: readonly Sample[]): string[] {
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick));
+  return [
+    of((sample) => sample.requestsPerSecond).toFixed(0),
+    of((sample) => sample.p50Ms).toFixed(1),
+    of((sample) => sample.p99Ms).toFixed(1),
+    total(medianCpu(samples)).toFixed(0),
+  ];
+}
+
+const medianDriver = (samples: readonly Sample[]) => median(samples.map(({ driverUs }) => driverUs));
+
+function medianCpu(samples: readonly Sample[]): CpuTimes {
+  const names = [...(samples[0]?.cpuUs.keys() ?? [])];
+  return new Map(names.map((name) => [name, median(samples.map(({ cpuUs }) => cpuUs.get(name) ?? 0))]));
+}
+
+export function cycleTable(samples: readonly CycleSample[]): string {
+  const rows = samples.map(({ concurrency, cycles, seconds, p50Ms, p99Ms, cpuUs }) => [
+    String(concurrency),
+    (cycles / seconds).toFixed(0),
+    p50Ms.toFixed(1),
+    p99Ms.toFixed(1),
+    total(cpuUs).toFixed(0),
+    split(cpuUs),
+  ]);
+  const head = ['at a time', 'cycles/s, aim 1000', 'p50 ms', 'p99 ms', 'CPU µs/cycle', 'of the CPU time'];
+  return `\n### By gRPC from one worker process: create → claim → submit → approve\n\n${table(head, rows)}\n`;
+}
+
+function split(times: CpuTimes, driverUs?: number): string {
+  const parts = [...times].filter(([, time]) => time >= 0.5).map(([name, time]) => `${name} ${time.toFixed(0)}`);
+  return [...parts, ...(driverUs === undefined ? [] : [`(driver ${driverUs.toFixed(0)})`])].join(', ');
+}
+
+function table(head: readonly string[], rows: readonly string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,40 @@
+import { type TestDatabase, testDatabase } from '@acsp/testkit';
+import type { PrismaPg } from '@prisma/adapter-pg';
+import { type Database, openDatabase } from '../src/index.js';
+import { PrismaClient } from './generated/client.js';
+import { type TestMigrations, testMigrations } from './migrations.js';
+import { quietLog as log } from './quiet-log.js';
+
+/** A migrated database with the tables of schema.prisma. */
+export interface NotesDatabase extends AsyncDisposable {
+  readonly url: string;
+  readonly database: Database<PrismaClient>;
+  /** Another one of a single connection, on the same tables or elsewhere. */
+  openOther(url?: string): Database<PrismaClient>;
+}
+
+const table = 'CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL UNIQUE, seen int NOT NULL DEFAULT 0)';
+
+export async function notesDatabase(): Promise<NotesDatabase> {
+  const server: TestDatabase = await testDatabase();
+  const migrations: TestMigrations = await testMigrations({ '1_notes': table });
+  const opened: Database<PrismaClient>[] = [];
+  const open = (url: string, poolSize: number) => {
+    const client = (adapter: PrismaPg) => new PrismaClient({ adapter });
+    const database = openDatabase({ url, poolSize, migrationsDir: migrations.directory, client, log });
+    opened.push(database);
+    return database;
+  };
+  const database = open(server.url, 4);
+  await database.migrated;
+  return {
+    url: server.url,
+    database,
+    openOther: (url = server.url) => open(url, 1),
+    async [Symbol.asyncDispose]() {
+      for (const each of opened) await each[Symbol.asyncDispose]();
+      await migrations[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import { eventually } from '@acsp/testkit';
+import { createStore } from '../src/index.js';
+import { logLines } from './log-lines.js';
+
+/** Holds this process's connection to a Redis that is there: before it stands, stores and limiters may work from memory. */
+export async function connectedTo(redisUrl: string): Promise<AsyncDisposable> {
+  const store = createStore({ redisUrl, prefix: '', onOutage: 'fail', log: logLines() });
+  await eventually(() => store.ready().then(() => true));
+  return store;
+}

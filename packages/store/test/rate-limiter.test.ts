@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { describeWith, eventually, serverUrl } from '@acsp/testkit';
+import { createRateLimiter, type RateLimiter } from '../src/index.js';
+import { connectedTo } from './connected-to.js';
+import { logLines } from './log-lines.js';
+
+const log = logLines();
+
+describe('memory', () => contract(() => createRateLimiter({ log })));
+
+describeWith('redis', 'Redis', () => {
+  let connected: AsyncDisposable;
+  beforeAll(async () => {
+    connected = await connectedTo(serverUrl('redis'));
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+  const open = () => createRateLimiter({ redisUrl: serverUrl('redis'), log });
+  contract(open);
+
+  test('replicas count together', async () => {
+    await using one = open();
+    await using other = open();
+    const bucket = { name: randomUUID(), limit: 2, windowSeconds: 10 };
+    expect(await one.consume(bucket, 'key')).toMatchObject({ allowed: true, remaining: 1 });
+    expect(await other.consume(bucket, 'key')).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await one.consume(bucket, 'key')).toMatchObject({ allowed: false, remaining: 0 });
+  });
+});
+
+function contract(open: () => RateLimiter) {
+  let limiter: RateLimiter;
+  beforeAll(() => {
+    limiter = open();
+  });
+  afterAll(() => limiter[Symbol.asyncDispose]());
+  const consumed = (allowed: boolean, remaining: number) => ({ allowed, limit: 2, remaining, resetSeconds: 10 });
+
+  test('counts down to the limit and then refuses', async () => {
+    const bucket = { name: randomUUID(), limit: 2, windowSeconds: 10 };
+    const next = () => limiter.consume(bucket, 'key');
+    expect([await next(), await next(), await next(), await next()]).toEqual([
+      consumed(true, 1),
+      consumed(true, 0),
+      consumed(false, 0),
+      consumed(false, 0),
+    ]);
+  });
+
+  test('of twenty calls at once as many pass as the limit says', async () => {
+    const bucket = { name: randomUUID(), limit: 5, windowSeconds: 10 };
+    const calls = await Promise.all(Array.from({ length: 20 }, () => limiter.consume(bucket, 'key')));
+    expect(calls.filter(({ allowed }) => allowed)).toHaveLength(5);
+  });
+
+  test('keys and buckets are counted apart', async () => {
+    const bucket = { name: randomUUID(), limit: 1, windowSeconds: 10 };
+    const other = { ...bucket, name: randomUUID() };
+    expect(await limiter.consume(bucket, 'a')).toMatchObject({ allowed: true });
+    expect(await limiter.consume(bucket, 'b')).toMatchObject({ allowed: true });
+    expect(await limiter.consume(other, 'a')).toMatchObject({ allowed: true });
+    expect(await limiter.consume(bucket, 'a')).toMatchObject({ allowed: false });
+  });
+
+  test('a new window starts when the old one ends', async () => {
+    const bucket = { name: randomUUID(), limit: 1, windowSeconds: 1 };
+    expect(await limiter.consume(bucket, 'key')).toMatchObject({ allowed: true });
+    expect(await limiter.consume(bucket, 'key')).toMatchObject({ allowed: false, resetSeconds: 1 });
+    await eventually(async () => (await limiter.consume(bucket, 'key')).allowed);
+  });
+}

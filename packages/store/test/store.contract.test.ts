@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { describeWith, eventually, serverUrl } from '@acsp/testkit';
+import { createStore, memoryStore, type Store } from '../src/index.js';
+import { connectedTo } from './connected-to.js';
+import { logLines } from './log-lines.js';
+
+describe('memory', () => contract(() => memoryStore()));
+
+for (const onOutage of ['memory', 'fail'] as const) {
+  describeWith('redis', `Redis, on an outage ${onOutage}`, () => {
+    let connected: AsyncDisposable;
+    beforeAll(async () => {
+      connected = await connectedTo(serverUrl('redis'));
+    });
+    afterAll(() => connected[Symbol.asyncDispose]());
+    const open = (prefix: string) => createStore({ redisUrl: serverUrl('redis'), prefix, onOutage, log: logLines() });
+    contract(() => open(randomUUID()));
+
+    test('stores of different prefixes do not see each other, stores of the same do', async () => {
+      await using one = open('a:');
+      await using same = open('a:');
+      await using other = open('b:');
+      const key = randomUUID();
+      await one.set(key, 'value', 10);
+      expect(await same.get(key)).toBe('value');
+      expect(await other.get(key)).toBeUndefined();
+    });
+  });
+}
+
+function contract(open: () => Store) {
+  let store: Store;
+  beforeAll(() => {
+    store = open();
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  const gone = (key: string) => eventually(async () => (await store.get(key)) === undefined);
+  const twenty = <T>(run: () => Promise<T>) => Promise.all(Array.from({ length: 20 }, run));
+
+  test.each([['plain'], [''], ['Ünïcode 🚀 \u0000 "\\'], ['x'.repeat(200_000)]])(
+    'gives back to the letter: %#',
+    async (value) => {
+      const key = randomUUID();
+      await store.set(key, value, 10);
+      expect(await store.get(key)).toBe(value);
+    },
+  );
+
+  test('knows nothing of a key that was never set', async () => {
+    expect(await store.get(randomUUID())).toBeUndefined();
+    expect(await store.take(randomUUID())).toBeUndefined();
+    await store.delete(randomUUID());
+  });
+
+  test('set replaces the value and its time to live', async () => {
+    const key = randomUUID();
+    await store.set(key, 'first', 100);
+    await store.set(key, 'second', 0.05);
+    expect(await store.get(key)).toBe('second');
+    await gone(key);
+  });
+
+  test('a key ends with its time, and may be added again then', async () => {
+    const key = randomUUID();
+    expect(await store.add(key, 'first', 0.05)).toBe(true);
+    await eventually(() => store.add(key, 'second', 10));
+    expect(await store.get(key)).toBe('second');
+  });
+
+  test('of twenty that add a key at once one does, and its value stays', async () => {
+    const key = randomUUID();
+    let writer = 0;
+    const won = await twenty(async () => {
+      const value = String(writer++);
+      return (await store.add(key, value, 10)) ? [value] : [];
+    });
+    expect(won.flat()).toHaveLength(1);
+    expect(await store.get(key)).toBe(won.flat()[0]);
+  });
+
+  test('of twenty that take a key at once one gets it', async () => {
+    const key = randomUUID();
+    await store.set(key, 'token', 10);
+    const taken = await twenty(() => store.take(key));
+    expect(taken.filter((value) => value !== undefined)).toEqual(['token']);
+    expect(await store.get(key)).toBeUndefined();
+  });
+
+  test('a deleted key is gone, and may be added again', async () => {
+    const key = randomUUID();
+    await store.set(key, 'value', 10);
+    await store.delete(key);
+    expect(await store.get(key)).toBeUndefined();
+    expect(await store.add(key, 'again', 10)).toBe(true);
+  });
+}
