@@ -59,7 +59,7 @@ test('gives the newest 500 messages of a long thread', async () => {
   const id = await steps.created(ann);
   await tasks.context.database.prisma.$executeRaw`
     INSERT INTO message (id, task_id, sender_aid, sender_name, msg_type, content, created_at)
-    SELECT uuid_v7(), ${id}::uuid, ${ann.aid}, 'Ann', 'comment', n::text, now() + make_interval(secs => n) FROM generate_series(1, 510) AS n`;
+    SELECT ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, ${id}::uuid, ${ann.aid}, 'Ann', 'comment', n::text, now() + make_interval(secs => n) FROM generate_series(1, 510) AS n`;
   const { messages } = (await steps.details(ann, id)).body;
   expect(messages.map((message: { content: string }) => message.content)).toEqual(
     Array.from({ length: 500 }, (_, n) => String(n + 11)),

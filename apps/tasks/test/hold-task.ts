@@ -9,24 +9,29 @@ export interface HeldTask extends AsyncDisposable {
 
 /** Locks a task's row until it is disposed, so that whatever changes the task has to wait. */
 export async function holdTask({ databaseUrl }: Tasks, id: string): Promise<HeldTask> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query('BEGIN');
-  await client.query('SELECT FROM task WHERE id = $1 FOR UPDATE', [id]);
+  // Two connections: inside of a transaction pg_stat_activity stays as it was at first sight.
+  const [holder, watcher] = [1, 2].map(() => new pg.Client({ connectionString: databaseUrl })) as [
+    pg.Client,
+    pg.Client,
+  ];
+  await Promise.all([holder.connect(), watcher.connect()]);
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM task WHERE id = $1 FOR UPDATE', [id]);
   return {
     async waiting(statements) {
-      await eventually(async () => (await countWaiting(client)) >= statements);
+      await eventually(async () => (await countWaiting(watcher)) >= statements);
     },
-    [Symbol.asyncDispose]: () => client.end(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([holder.end(), watcher.end()]);
+    },
   };
 }
 
-/** Lets requests come in until each stands before the lock, so that all began before any was served. Gives their answers. */
+/** Lets requests come in one after the other until each stands before the lock: they queue in their order, and none saw another's change. */
 export async function allAtOnce<T>(tasks: Tasks, id: string, requests: readonly (() => Promise<T>)[]): Promise<T[]> {
   const held = await holdTask(tasks, id);
   const answers: Promise<T>[] = [];
   try {
-    // One after the other, so that they queue in their order.
     for (const request of requests) {
       answers.push(request());
       await held.waiting(answers.length);

@@ -1,7 +1,7 @@
 import { type TestClock, testClock } from '@acsp/testkit';
 import fc from 'fast-check';
 import { startTasks, type Tasks } from './harness.js';
-import { compareAnswer, compareRows, compareTraces, type Mark } from './walk/compare.js';
+import { compareAnswer, compareRows, compareTraces, type Mark, readTables } from './walk/compare.js';
 import { type Step, walk } from './walk/step.js';
 import { createWorld, takeStep } from './walk/world.js';
 
@@ -19,12 +19,13 @@ afterAll(() => tasks[Symbol.asyncDispose]());
 async function walkBeside(steps: readonly Step[]): Promise<void> {
   const world = createWorld(tasks, clock);
   const ended = new Map<string, string>();
-  let mark: Mark = { event: 0n, log: 0n };
+  let mark: Mark = { event: 0, log: 0 };
   for (const step of steps) {
     const taken = await takeStep(world, step);
     await compareAnswer(world, taken);
-    mark = await compareTraces(world, taken, mark);
-    await compareRows(world, ended);
+    const tables = await readTables(world, mark);
+    mark = compareTraces(tables, taken, mark);
+    compareRows(tables, world, ended);
     const names =
       'refused' in taken.outcome ? [taken.outcome.refused] : taken.outcome.changes.map(({ event }) => event);
     for (const name of names) met.set(name, (met.get(name) ?? 0) + 1);

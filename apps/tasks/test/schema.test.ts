@@ -112,7 +112,9 @@ test('the primary keys and relations are those of the models', async () => {
   const found = rows.map(({ definition }) => definition.replace(/ ON .*|"/g, '')).sort();
   const expected = blocks('model').flatMap(({ body }) => {
     const table = mapped(body);
-    const keys = [...body.matchAll(/^ {2}(\w+) .*@id/gm)].map(([, name]) => `${table} PRIMARY KEY (${name})`);
+    const single = [...body.matchAll(/^ {2}(\w+) .* @id\b/gm)];
+    const composite = [...body.matchAll(/@@id\(\[(.*)\]\)/g)];
+    const keys = [...single, ...composite].map(([, names]) => `${table} PRIMARY KEY (${names})`);
     const relations = [...body.matchAll(/ (\w+)\?? +@relation\(.*fields: \[(\w+)\], references: \[(\w+)\]/g)];
     return [
       ...keys,

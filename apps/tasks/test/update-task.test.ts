@@ -86,6 +86,7 @@ test('approve: the task is done', async () => {
 test('reject: the task is open again, and the same agent may claim it again', async () => {
   const id = await bring('review');
   const { expires_at } = await taskOf(id);
+  clock.advance(1_000);
   expect(await steps.update(ann, id, 'reject')).toMatchObject({ status: 200, body: { status: 'open' } });
   const nobody = { assigned_aid: null, assigned_name: null, claimed_at: null, started_at: null, claims_count: 0 };
   expect(await taskOf(id)).toMatchObject({ status: 'open', expires_at, completed_at: null, ...nobody });

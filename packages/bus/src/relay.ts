@@ -78,7 +78,7 @@ const unpublished = {
 const mark = {
   name: 'mark',
   text: `UPDATE bus.outbox SET published_at = CASE WHEN position = ANY ($2::bigint[]) THEN 'infinity' ELSE now() END
-    WHERE position = ANY ($1::bigint[] || $2::bigint[])`,
+    WHERE published_at IS NULL AND position = ANY ($1::bigint[] || $2::bigint[])`,
 };
 
 /** Answers the number of rows that were there. */

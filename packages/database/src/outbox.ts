@@ -61,8 +61,9 @@ export async function claimEvent(tx: RawExecutor, consumer: string, eventId: str
 
 const expired = [
   // A published event is kept for a day, and a handled one for longer than the broker keeps it (seven days).
-  `DELETE FROM bus.outbox WHERE position IN (SELECT position FROM bus.outbox
-    WHERE published_at < now() - interval '1 day' ORDER BY published_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
+  `DELETE FROM bus.outbox WHERE ctid = ANY (ARRAY(SELECT ctid FROM bus.outbox
+    WHERE occurred_at < now() - interval '1 day' AND published_at < now() - interval '1 day'
+    LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
   `DELETE FROM bus.processed WHERE (consumer, event_id) IN (SELECT consumer, event_id FROM bus.processed
     WHERE processed_at < now() - interval '8 days' ORDER BY processed_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 ];

@@ -68,8 +68,8 @@ test('of many deliveries at once one claims the event', async () => {
 
 test('what is past its time is deleted, and nothing else', async () => {
   const { pool } = notes.database;
-  await pool.query(`INSERT INTO bus.outbox (id, type, audience, payload, published_at)
-    SELECT gen_random_uuid(), kind, '{}', '{}', published_at::timestamptz FROM
+  await pool.query(`INSERT INTO bus.outbox (id, type, occurred_at, audience, payload, published_at)
+    SELECT gen_random_uuid(), kind, now() - interval '26 hours', '{}', '{}', published_at::timestamptz FROM
       (VALUES ('old', (now() - interval '25 hours')::text), ('new', now()::text), ('unpublished', NULL), ('parked', 'infinity'))
       AS kinds (kind, published_at),
       generate_series(1, CASE WHEN kind = 'old' THEN 2500 ELSE 1 END)`);

@@ -3,7 +3,7 @@ import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { taskColumns } from '../task/columns.js';
+import { ruledColumns } from '../task/columns.js';
 import { changedColumns, recorded } from '../task/record.js';
 
 const batch = 200;
@@ -33,7 +33,7 @@ const cancelCreated = ({ database, clock }: Context, aid: string) =>
   });
 
 const cancelStatement = (ids: readonly string[], now: Date) => Prisma.sql`
-  WITH before AS (SELECT ${taskColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
+  WITH before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
   changed AS (
     UPDATE task SET status = 'cancelled', claims_count = (task.assigned_aid IS NOT NULL)::int
     FROM before WHERE task.id = before.id RETURNING ${changedColumns}
@@ -61,7 +61,7 @@ const withdrawClaims = ({ database, clock }: Context, aid: string) =>
 
 /** A result under review stays: its creator can still approve it. */
 const withdrawStatement = (ids: readonly string[], aid: string, now: Date) => Prisma.sql`
-  WITH before AS (SELECT ${taskColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
+  WITH before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
   changed AS (
     UPDATE task SET
       status = 'open', claims_count = before.claims_count - 1, assigned_aid = NULL, assigned_name = NULL, claimed_at = NULL, started_at = NULL,

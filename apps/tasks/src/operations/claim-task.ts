@@ -7,9 +7,9 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { type Claim, Prisma, type Task } from '../generated/prisma/client.js';
+import { type Claim, Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
-import { claimColumns, taskColumns } from '../task/columns.js';
+import { claimColumns, type RuledTask, ruledColumns } from '../task/columns.js';
 import { callerAid, remark, taskId } from '../task/fields.js';
 import { matchScore } from '../task/match-score.js';
 import { toClaim } from '../task/present.js';
@@ -22,7 +22,7 @@ export async function claimTask(context: Context, request: ClaimTask, agent: Age
   const [attempt] = await context.database.query<Attempt>(claimStatement(request, agent, now)).catch(asSecondClaim);
   if (attempt === undefined) throw new AppError('TASK_NOT_FOUND');
   if (attempt.claim === null) throw new AppError(whyRefused(attempt, agent.aid, now));
-  const claim = { ...attempt.claim, match_score: await matchScore(context, attempt, attempt.claim) };
+  const claim = { ...attempt.claim, match_score: await matchScore(context, attempt.claim) };
   return {
     claim: toClaim(claim, attempt, now),
     taskStatus: attempt.max_claims === 1 ? 'claimed' : 'open',
@@ -31,12 +31,16 @@ export async function claimTask(context: Context, request: ClaimTask, agent: Age
 }
 
 /** The locked task as it was before the claim, what the statement saw when it began, and the claim if it was made. */
-type Attempt = Task & { readonly asked_status: TaskStatus; readonly holds_live: boolean; readonly claim: Claim | null };
+type Attempt = RuledTask & {
+  readonly asked_status: TaskStatus;
+  readonly holds_live: boolean;
+  readonly claim: Claim | null;
+};
 
 /** One statement: the row lock makes claims of one task queue, so that exactly one finds it open. */
 const claimStatement = ({ taskId, message, etaMinutes }: ClaimTask, agent: Agent, now: Date) => Prisma.sql`
   WITH asked AS (SELECT status FROM task WHERE id = ${taskId}::uuid),
-  before AS (SELECT ${taskColumns('task')} FROM task WHERE id = ${taskId}::uuid FOR UPDATE),
+  before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ${taskId}::uuid FOR UPDATE),
   held AS (SELECT 1 FROM claim WHERE task_id = ${taskId}::uuid AND agent_aid = ${agent.aid} AND status IN ('pending', 'accepted')),
   changed AS (
     UPDATE task SET
@@ -66,7 +70,7 @@ const claimStatement = ({ taskId, message, etaMinutes }: ClaimTask, agent: Agent
     note: message,
     now,
   })}
-  SELECT ${taskColumns('before')}, asked.status AS asked_status, EXISTS (SELECT FROM held) AS holds_live, to_jsonb(made) AS claim
+  SELECT ${ruledColumns('before')}, asked.status AS asked_status, EXISTS (SELECT FROM held) AS holds_live, to_jsonb(made) AS claim
   FROM before LEFT JOIN asked ON true LEFT JOIN made ON true`;
 
 /** Two claims of one agent at the same moment: the index on live claims refuses the later one. */

@@ -7,8 +7,8 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { Prisma, type Task } from '../generated/prisma/client.js';
-import { taskColumns } from '../task/columns.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { type RuledTask, ruledColumns } from '../task/columns.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { eventRow } from '../task/record.js';
 import { refuseMessage } from '../task/state.js';
@@ -30,7 +30,7 @@ export async function postMessage(context: Context, request: PostMessage, sender
   } satisfies MessageInitShape<typeof PostMessageResponseSchema>;
 }
 
-type Attempt = Task & { readonly holds_live: boolean; readonly posted: boolean };
+type Attempt = RuledTask & { readonly holds_live: boolean; readonly posted: boolean };
 
 interface Post extends PostMessage {
   readonly id: string;
@@ -40,7 +40,7 @@ interface Post extends PostMessage {
 
 /** The lock is shared: writers do not wait for one another, only for a change of the task's state. */
 const postStatement = ({ id, taskId, sender, content, msgType, metadata, now }: Post) => Prisma.sql`
-  WITH before AS (SELECT ${taskColumns('task')} FROM task WHERE id = ${taskId}::uuid FOR SHARE),
+  WITH before AS (SELECT ${ruledColumns('task')}, task.title FROM task WHERE id = ${taskId}::uuid FOR SHARE),
   held AS (SELECT 1 FROM claim WHERE task_id = ${taskId}::uuid AND agent_aid = ${sender.aid} AND status IN ('pending', 'accepted')),
   posted AS (
     INSERT INTO message (id, task_id, sender_aid, sender_name, msg_type, content, metadata, created_at)
@@ -51,9 +51,9 @@ const postStatement = ({ id, taskId, sender, content, msgType, metadata, now }: 
       AND (${sender.aid} IN (creator_aid, assigned_aid) OR EXISTS (SELECT FROM held))
     RETURNING id, task_id
   ),
-  changed AS (SELECT ${taskColumns('before')}, status AS previous_status, assigned_aid AS previous_assigned_aid FROM before),
+  changed AS (SELECT ${ruledColumns('before')}, title, status AS previous_status, assigned_aid AS previous_assigned_aid FROM before),
   told AS (${eventRow({ event: 'task.message_posted', actorAid: sender.aid, now })})
-  SELECT ${taskColumns('before')}, EXISTS (SELECT FROM held) AS holds_live, EXISTS (SELECT FROM posted) AS posted FROM before`;
+  SELECT ${ruledColumns('before')}, EXISTS (SELECT FROM held) AS holds_live, EXISTS (SELECT FROM posted) AS posted FROM before`;
 
 type PostMessage = z.infer<typeof postMessageInput>;
 

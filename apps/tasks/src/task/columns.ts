@@ -1,18 +1,23 @@
-import { Prisma } from '../generated/prisma/client.js';
+import { Prisma, type Task } from '../generated/prisma/client.js';
 
 // Columns by name, never a star: a prepared statement with a star fails for good once a migration adds a column.
 
-const list = (names: object, table: string) =>
-  Prisma.raw(
-    Object.keys(names)
-      .map((name) => `${table}.${name}`)
-      .join(', '),
-  );
+const list = (names: readonly string[], table: string) =>
+  Prisma.raw(names.map((name) => `${table}.${name}`).join(', '));
 
 /** Every column of `task`, under the name that the statement gives the table. */
-export const taskColumns = (table: 'task' | 'before' | 'changed' | 'subtask') =>
-  list(Prisma.TaskScalarFieldEnum, table);
+export const taskColumns = (table: 'task' | 'subtask') => list(Object.keys(Prisma.TaskScalarFieldEnum), table);
 
-export const claimColumns = list(Prisma.ClaimScalarFieldEnum, 'claim');
+const ruled = [
+  ...(['id', 'status', 'expires_at', 'ttl_minutes', 'creator_aid', 'assigned_aid', 'target_aid'] as const),
+  ...(['max_claims', 'claims_count'] as const),
+];
 
-export const messageColumns = list(Prisma.MessageScalarFieldEnum, 'message');
+/** What the rules look at: all that a statement which changes a task reads of it. */
+export const ruledColumns = (table: 'task' | 'before') => list(ruled, table);
+
+export type RuledTask = Pick<Task, (typeof ruled)[number]>;
+
+export const claimColumns = list(Object.keys(Prisma.ClaimScalarFieldEnum), 'claim');
+
+export const messageColumns = list(Object.keys(Prisma.MessageScalarFieldEnum), 'message');

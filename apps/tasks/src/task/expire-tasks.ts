@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { taskColumns } from './columns.js';
+import { ruledColumns } from './columns.js';
 import { changedColumns, recorded } from './record.js';
 
 const batch = 200;
@@ -28,7 +28,7 @@ const expireBatch = ({ database, clock }: Context) =>
   });
 
 const expireStatement = (ids: readonly string[], now: Date) => Prisma.sql`
-  WITH before AS (SELECT ${taskColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
+  WITH before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
   changed AS (
     UPDATE task SET status = 'expired', claims_count = 0 FROM before WHERE task.id = before.id RETURNING ${changedColumns}
   ),

@@ -5,7 +5,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../context.js';
 import { Prisma, type Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
-import { taskColumns } from './columns.js';
 import { recorded } from './record.js';
 import { refuseSubtask } from './state.js';
 
@@ -29,11 +28,54 @@ export interface Draft {
 /** Writes a new task: a root, or a subtask of a parent that takes one from this agent. */
 export async function insertTask(context: Context, draft: Draft, creator: Agent): Promise<Task> {
   if (draft.targetAid !== undefined) await requireActive(context, draft.targetAid, creator.requestId);
-  const now = context.clock.now();
-  const [row] = await context.database.query<Task>(insertStatement(draft, creator, now));
-  if (row !== undefined) return row;
-  throw new AppError(await whyRefused(context, draft.parentId, creator.aid, now));
+  const row = newRow(draft, creator, context.clock.now());
+  const [inherited] = await context.database.query<Inherited>(insertStatement(row));
+  if (inherited !== undefined) return { ...row, ...inherited };
+  throw new AppError(await whyRefused(context, row));
 }
+
+/** What a subtask has from its parent. */
+type Inherited = Pick<Task, 'depth' | 'workspace_id' | 'group_id'>;
+type NewTask = Omit<Task, 'depth'>;
+
+function newRow(draft: Draft, creator: Agent, now: Date): NewTask {
+  return {
+    id: uuidv7(),
+    creator_aid: creator.aid,
+    creator_name: creator.name,
+    parent_id: draft.parentId ?? null,
+    title: draft.title,
+    description: draft.description,
+    requirements: [...draft.requirements],
+    tags: [...draft.tags],
+    status: 'open',
+    priority: draft.priority,
+    deadline: draft.deadline ?? null,
+    ttl_minutes: draft.ttlMinutes,
+    expires_at: new Date(now.getTime() + draft.ttlMinutes * 60_000),
+    target_aid: draft.targetAid ?? null,
+    max_claims: draft.maxClaims,
+    workspace_id: draft.workspaceId ?? null,
+    group_id: draft.groupId ?? null,
+    metadata: draft.metadata,
+    created_at: now,
+    ...untouched,
+  };
+}
+
+/** A task that nobody has claimed. */
+const untouched = {
+  assigned_aid: null,
+  assigned_name: null,
+  claims_count: 0,
+  subtasks_count: 0,
+  result: null,
+  result_text: null,
+  failure_reason: null,
+  claimed_at: null,
+  started_at: null,
+  completed_at: null,
+};
 
 async function requireActive({ identity }: Context, aid: string, requestId: string): Promise<void> {
   const { agents } = await identity.batchGetAgents({ aids: [aid] }, { requestId });
@@ -42,27 +84,25 @@ async function requireActive({ identity }: Context, aid: string, requestId: stri
 }
 
 /** Inserts nothing where the parent does not take the subtask; the parent counts it in the same statement. */
-function insertStatement(draft: Draft, creator: Agent, now: Date): Prisma.Sql {
-  const expiresAt = new Date(now.getTime() + draft.ttlMinutes * 60_000);
-  return Prisma.sql`
-    WITH parent AS (${draft.parentId === undefined ? noParent : takingParent(draft.parentId, creator.aid, now)}),
-    changed AS (
-      INSERT INTO task (
-        id, creator_aid, creator_name, parent_id, depth, title, description, requirements, tags, priority, deadline, ttl_minutes, expires_at,
-        target_aid, max_claims, workspace_id, group_id, metadata, created_at
-      )
-      SELECT
-        ${uuidv7()}::uuid, ${creator.aid}, ${creator.name}, parent.id, parent.depth + 1, ${draft.title}, ${draft.description},
-        ${draft.requirements}::text[], ${draft.tags}::text[], ${draft.priority}::task_priority, ${draft.deadline ?? null}::timestamptz,
-        ${draft.ttlMinutes}::int, ${expiresAt}::timestamptz, ${draft.targetAid ?? null}, ${draft.maxClaims}::int,
-        coalesce(parent.workspace_id, ${draft.workspaceId ?? null}::uuid), coalesce(parent.group_id, ${draft.groupId ?? null}::uuid),
-        ${JSON.stringify(draft.metadata)}::jsonb, ${now}::timestamptz
-      FROM parent
-      RETURNING ${taskColumns('task')}, NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid
-    ),
-    ${recorded({ event: 'task.created', says: `${creator.name} created the task`, actorAid: creator.aid, now })}
-    SELECT ${taskColumns('changed')} FROM changed`;
-}
+const insertStatement = (row: NewTask) => Prisma.sql`
+  WITH parent AS (${row.parent_id === null ? noParent : takingParent(row.parent_id, row.creator_aid, row.created_at)}),
+  changed AS (
+    INSERT INTO task (
+      id, creator_aid, creator_name, parent_id, depth, title, description, requirements, tags, priority, deadline, ttl_minutes, expires_at,
+      target_aid, max_claims, workspace_id, group_id, metadata, created_at
+    )
+    SELECT
+      ${row.id}::uuid, ${row.creator_aid}, ${row.creator_name}, parent.id, parent.depth + 1, ${row.title}, ${row.description},
+      ${row.requirements}::text[], ${row.tags}::text[], ${row.priority}::task_priority, ${row.deadline}::timestamptz, ${row.ttl_minutes}::int,
+      ${row.expires_at}::timestamptz, ${row.target_aid}, ${row.max_claims}::int,
+      coalesce(parent.workspace_id, ${row.workspace_id}::uuid), coalesce(parent.group_id, ${row.group_id}::uuid),
+      ${JSON.stringify(row.metadata)}::jsonb, ${row.created_at}::timestamptz
+    FROM parent
+    RETURNING id, title, status, creator_aid, assigned_aid, target_aid, depth, workspace_id, group_id,
+      NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid
+  ),
+  ${recorded({ event: 'task.created', says: `${row.creator_name} created the task`, actorAid: row.creator_aid, now: row.created_at })}
+  SELECT depth, workspace_id, group_id FROM changed`;
 
 const noParent = Prisma.sql`SELECT NULL::uuid AS id, 0 AS depth, NULL::uuid AS workspace_id, NULL::uuid AS group_id`;
 
@@ -73,9 +113,9 @@ const takingParent = (id: string, aid: string, now: Date) => Prisma.sql`
     AND (status IN ('in_progress', 'review') OR status IN ('open', 'claimed') AND expires_at > ${now}::timestamptz)
   RETURNING id, depth, workspace_id, group_id`;
 
-async function whyRefused(context: Context, parentId: string | undefined, aid: string, now: Date): Promise<ErrorCode> {
-  const parent = await context.database.prisma.task.findUnique({ where: { id: parentId ?? '' } });
+async function whyRefused({ database }: Context, row: NewTask): Promise<ErrorCode> {
+  const parent = await database.prisma.task.findUnique({ where: { id: row.parent_id ?? '' } });
   if (parent === null) return 'PARENT_NOT_FOUND';
   // A parent that would take it now has just changed hands or state; it was closed to this agent when it asked.
-  return refuseSubtask(parent, aid, now) ?? 'PARENT_CLOSED';
+  return refuseSubtask(parent, row.creator_aid, row.created_at) ?? 'PARENT_CLOSED';
 }

@@ -1,8 +1,8 @@
 import { AppError, type ErrorCode } from '@acsp/errors';
 import type { Context } from '../context.js';
-import { type Claim, Prisma, type Task } from '../generated/prisma/client.js';
+import { type Claim, Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
-import { claimColumns, taskColumns } from './columns.js';
+import { claimColumns, type RuledTask, ruledColumns } from './columns.js';
 import type { Aggregated } from './present.js';
 import { changedColumns, type Happening, recorded } from './record.js';
 
@@ -16,17 +16,17 @@ export interface Step extends Happening {
   /** The rest of `UPDATE claim SET …`, over `changed`. */
   readonly claims?: Prisma.Sql;
   /** Why it did not happen, from the row as it was. */
-  readonly refusal: (task: Task) => ErrorCode | Promise<ErrorCode>;
+  readonly refusal: (task: RuledTask) => ErrorCode | Promise<ErrorCode>;
 }
 
 export interface Moved {
-  readonly task: Task;
+  readonly task: RuledTask;
   readonly status: TaskStatus;
   /** The claims that changed with it. */
   readonly claims: readonly Aggregated<Claim>[];
 }
 
-type Attempt = Task & {
+type Attempt = RuledTask & {
   readonly moved_to: TaskStatus | null;
   readonly fresh: boolean;
   readonly touched: readonly Aggregated<Claim>[] | null;
@@ -49,7 +49,7 @@ export async function moveTask({ database }: Context, step: Step): Promise<Moved
 
 const statement = (step: Step) => Prisma.sql`
   WITH asked AS (SELECT ctid::text AS version FROM task WHERE id = ${step.taskId}::uuid),
-  before AS (SELECT ${taskColumns('task')}, ctid::text AS version FROM task WHERE id = ${step.taskId}::uuid FOR UPDATE),
+  before AS (SELECT ${ruledColumns('task')}, ctid::text AS version FROM task WHERE id = ${step.taskId}::uuid FOR UPDATE),
   changed AS (
     UPDATE task SET ${step.set}
     FROM before JOIN asked USING (version)
@@ -58,7 +58,7 @@ const statement = (step: Step) => Prisma.sql`
   ),
   touched AS (${step.claims === undefined ? noClaims : Prisma.sql`UPDATE claim SET ${step.claims} RETURNING ${claimColumns}`}),
   ${recorded(step)}
-  SELECT ${taskColumns('before')}, changed.status AS moved_to, asked.version IS NOT NULL AS fresh,
+  SELECT ${ruledColumns('before')}, changed.status AS moved_to, asked.version IS NOT NULL AS fresh,
     (SELECT jsonb_agg(touched) FROM touched) AS touched
   FROM before LEFT JOIN asked USING (version) LEFT JOIN changed ON true`;
 

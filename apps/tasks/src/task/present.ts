@@ -16,8 +16,8 @@ const maybeTime = (value: Date | string | null) => (value === null ? undefined :
 const maybe = <T>(value: T | null): T | undefined => value ?? undefined;
 
 /** A task that has run out shows as expired, its live claims as rejected, before its row says so. */
-const ranOut = (row: SummaryRow, now: Date) =>
-  row.status !== 'expired' && statusAt({ status: row.status, expires_at: new Date(row.expires_at) }, now) === 'expired';
+const ranOut = ({ status, expires_at }: Pick<SummaryRow, 'status' | 'expires_at'>, now: Date) =>
+  status !== 'expired' && statusAt({ status, expires_at: new Date(expires_at) }, now) === 'expired';
 
 export function toSummary(row: SummaryRow, now: Date) {
   const expired = ranOut(row, now);
@@ -59,7 +59,7 @@ export function toTask(row: Task, now: Date) {
   } satisfies MessageInitShape<typeof TaskSchema>;
 }
 
-export function toClaim(row: Aggregated<Claim>, task: Task, now: Date) {
+export function toClaim(row: Aggregated<Claim>, task: Pick<Task, 'status' | 'expires_at'>, now: Date) {
   const rejected = ranOut(task, now) && (row.status === 'pending' || row.status === 'accepted');
   return {
     id: row.id,

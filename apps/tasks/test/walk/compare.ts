@@ -1,14 +1,60 @@
 import { catalogue } from '@acsp/errors';
-import { statusAt, terminal } from '../../src/task/state.js';
+import { includes, statusAt, terminal } from '../../src/task/state.js';
 import { stepsOf } from '../steps.js';
 import { isLive, liveClaims, type ModelTask } from './model.js';
 import type { Taken, World } from './world.js';
 
-/** How far the tables were read. */
-export interface Mark {
-  readonly event: bigint;
-  readonly log: bigint;
+/** A row of the outbox or of the log. */
+interface Trace {
+  readonly position: number;
+  readonly task: string;
+  readonly event: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly actor: string | null;
 }
+
+/** What the tables hold of a world's tasks; of events and log only what came after a mark. */
+interface Tables {
+  readonly tasks: readonly { readonly id: string; readonly status: string; readonly accepted: number }[];
+  readonly events: readonly Trace[];
+  readonly log: readonly Trace[];
+}
+
+/** How far outbox and log were read. */
+export interface Mark {
+  readonly event: number;
+  readonly log: number;
+}
+
+/** In one round trip, because a walk does it after each step. An event without its message is not found. */
+export async function readTables({ tasks, made }: World, since: Mark): Promise<Tables> {
+  const found = await tasks.context.database.pool.query<Tables>(tables, [
+    made.map(({ id }) => id),
+    since.event,
+    since.log,
+  ]);
+  return found.rows[0] as Tables;
+}
+
+const tables = `
+  WITH rows AS (
+    SELECT id, status, assigned_aid, claims_count, subtasks_count,
+      (SELECT count(*) FROM claim WHERE task_id = task.id AND status IN ('pending', 'accepted')) AS live,
+      (SELECT count(*) FROM claim WHERE task_id = task.id AND status = 'accepted') AS accepted,
+      (SELECT count(*) FROM message WHERE task_id = task.id) AS messages
+    FROM task WHERE id = ANY ($1::uuid[])
+  ), events AS (
+    SELECT position, task_id AS task, type AS event, payload->>'previous_status' AS from, payload->>'status' AS to, actor
+    FROM bus.outbox JOIN message ON task_id = (payload->>'task_id')::uuid AND message.id = (payload->>'message_id')::uuid
+    WHERE position > $2 AND task_id = ANY ($1::uuid[])
+  ), entries AS (
+    SELECT position, task_id AS task, event, from_status AS from, to_status AS to, actor_aid AS actor
+    FROM log_entry WHERE position > $3 AND task_id = ANY ($1::uuid[])
+  )
+  SELECT (SELECT json_agg(rows ORDER BY id) FROM rows) AS tasks,
+    (SELECT coalesce(json_agg(events ORDER BY position), '[]') FROM events) AS events,
+    (SELECT coalesce(json_agg(entries ORDER BY position), '[]') FROM entries) AS log`;
 
 /** The answer is the model's, and so is what everybody sees of the task afterwards. */
 export async function compareAnswer({ tasks, clock }: World, { answer, outcome, task }: Taken): Promise<void> {
@@ -32,68 +78,37 @@ export async function compareAnswer({ tasks, clock }: World, { answer, outcome, 
   expect(body.messages).toHaveLength(task.messages);
 }
 
-interface Row extends Added {
-  readonly position: bigint;
-}
-
-interface Added {
-  readonly task: string;
-  readonly event: string;
-  readonly from: string | null;
-  readonly to: string;
-  readonly actor: string | null;
-}
-
 /**
- * Since the mark the step left one event for each change and none for anything else, and likewise log entries; every event has its message.
+ * Since the mark the step left one event for each change and none for anything else, and likewise log entries.
  * Gives the mark for the next step.
  */
-export async function compareTraces({ tasks, made }: World, { outcome }: Taken, since: Mark): Promise<Mark> {
-  const { prisma } = tasks.context.database;
-  const ids = made.map(({ id }) => id);
-  const events = await prisma.$queryRaw<Row[]>`
-    SELECT position, task_id::text AS task, type AS event, payload->>'previous_status' AS from, payload->>'status' AS to, actor
-    FROM bus.outbox JOIN message ON message.id = (payload->>'message_id')::uuid
-    WHERE position > ${since.event} AND task_id = ANY (${ids}::uuid[]) ORDER BY position`;
-  const log = await prisma.$queryRaw<Row[]>`
-    SELECT position, task_id::text AS task, event, from_status::text AS from, to_status::text AS to, actor_aid AS actor
-    FROM log_entry WHERE position > ${since.log} AND task_id = ANY (${ids}::uuid[]) ORDER BY position`;
+export function compareTraces({ events, log }: Tables, { outcome }: Taken, since: Mark): Mark {
   const changes = 'changes' in outcome ? outcome.changes : [];
-  const expected = changes.map(({ task, event, from, to, actor }): Added => {
+  const expected = changes.map(({ task, event, from, to, actor }) => {
     return { task: task.id, event, from: from ?? null, to, actor: actor?.aid ?? null };
   });
-  expect(events.map(withoutPosition).sort(byTask)).toEqual([...expected].sort(byTask));
   const logged = expected.filter(({ event }) => event !== 'task.message_posted');
-  expect(log.map(withoutPosition).sort(byTask)).toEqual(logged.sort(byTask));
+  expect(inOrder(events)).toEqual(inOrder(expected));
+  expect(inOrder(log)).toEqual(inOrder(logged));
   return { event: events.at(-1)?.position ?? since.event, log: log.at(-1)?.position ?? since.log };
 }
 
-const byTask = (a: Added, b: Added) => a.task.localeCompare(b.task);
-const withoutPosition = ({ position: _position, ...rest }: Row): Added => rest;
+/** Of a sweep that ends several tasks, the order does not matter. */
+const inOrder = (traces: readonly (Omit<Trace, 'position'> & { position?: number })[]) =>
+  traces.map(({ position: _position, ...rest }) => rest).sort((a, b) => a.task.localeCompare(b.task));
 
 /** Every row is as the model has it: one assignee at most, true counts, and nothing leaves a terminal status. */
-export async function compareRows({ tasks, made }: World, ended: Map<string, string>): Promise<void> {
-  const rows = await tasks.context.database.prisma.$queryRaw<{ id: string; status: string; accepted: number }[]>`
-    SELECT id::text, status::text, assigned_aid, claims_count, subtasks_count,
-      (SELECT count(*)::int FROM claim WHERE task_id = task.id AND status IN ('pending', 'accepted')) AS live,
-      (SELECT count(*)::int FROM claim WHERE task_id = task.id AND status = 'accepted') AS accepted,
-      (SELECT count(*)::int FROM message WHERE task_id = task.id) AS messages
-    FROM task WHERE id = ANY (${made.map(({ id }) => id)}::uuid[]) ORDER BY id`;
-  expect(rows).toEqual([...made].sort((a, b) => a.id.localeCompare(b.id)).map(toRow));
-  for (const { id, status, accepted } of rows) {
+export function compareRows({ tasks }: Tables, { made }: World, ended: Map<string, string>): void {
+  expect(tasks).toEqual([...made].sort((a, b) => a.id.localeCompare(b.id)).map(toRow));
+  for (const { id, status, accepted } of tasks) {
     expect(accepted).toBeLessThanOrEqual(1);
     expect(ended.get(id) ?? status).toBe(status);
-    if ((terminal as readonly string[]).includes(status)) ended.set(id, status);
+    if (includes<string>(terminal, status)) ended.set(id, status);
   }
 }
 
 const toRow = (task: ModelTask) => ({
-  ...{
-    id: task.id,
-    status: task.status,
-    assigned_aid: task.assigned?.aid ?? null,
-    subtasks_count: task.subtasks_count,
-  },
-  ...{ claims_count: liveClaims(task).length, live: liveClaims(task).length, messages: task.messages },
-  accepted: task.claims.filter(({ status }) => status === 'accepted').length,
+  ...{ id: task.id, status: task.status, assigned_aid: task.assigned?.aid ?? null },
+  ...{ subtasks_count: task.subtasks_count, claims_count: liveClaims(task).length, live: liveClaims(task).length },
+  ...{ accepted: task.claims.filter(({ status }) => status === 'accepted').length, messages: task.messages },
 });

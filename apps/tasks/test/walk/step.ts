@@ -65,4 +65,6 @@ const beginning: readonly Step[] = [
   { kind: 'claim', fit: true, who: 2, task: 0 },
   { kind: 'claim', fit: true, who: 3, task: 0 },
 ];
-export const walk = fc.array(step, { minLength: 20, maxLength: 30 }).map((steps) => [...beginning, ...steps]);
+/** And it ends with what has run out meanwhile. */
+const end: readonly Step[] = [{ kind: 'wait', minutes: 60 }, { kind: 'sweep' }];
+export const walk = fc.array(step, { minLength: 20, maxLength: 30 }).map((steps) => [...beginning, ...steps, ...end]);
