@@ -39,6 +39,8 @@ export function consumeFrom(consumer: Consumer, log: Log): (link: Link, signal: 
     const messages = await source.consume({ max_messages: prefetch, abort_on_missing_resource: true });
     const stop = () => messages.stop();
     signal.addEventListener('abort', stop);
+    // It may have come while the consumer was being opened.
+    if (signal.aborted) stop();
     try {
       for await (const message of messages) {
         // What was fetched ahead goes back, and need not wait for the end of its time.

@@ -3,6 +3,7 @@ import type { Log } from '@acsp/database';
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Msg } from '@nats-io/transport-node';
 import type { Watcher } from '../bus.js';
+import { orAborted } from '../pause.js';
 import type { Link } from './link.js';
 
 export interface WatchOptions {
@@ -23,10 +24,9 @@ export async function watchOn({ link: { nats }, watcher, log, signal }: WatchOpt
     }
   };
   const subscriptions = watcher.subjects.map((subject) => nats.subscribe(subject, { callback }));
-  const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   await nats.flush();
   watcher.onLive?.(true);
-  await Promise.race([nats.closed(), aborted]);
+  await orAborted(nats.closed(), signal);
   for (const subscription of subscriptions) subscription.unsubscribe();
   watcher.onLive?.(false);
 }
