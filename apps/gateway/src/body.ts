@@ -53,6 +53,7 @@ const nothing = Buffer.alloc(0);
  */
 export async function settleBody(exchange: Exchange, maxBytes: number): Promise<void> {
   const { method, headers } = exchange.request;
+  if (!hasBody(headers)) return;
   if (method !== 'POST') exchange.body = sendAgain(exchange.request, nothing);
   else if (headers['transfer-encoding'] !== undefined) await bytesOf(exchange, maxBytes);
 }

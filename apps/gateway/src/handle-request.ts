@@ -4,6 +4,7 @@ import { sendProblem } from '@acsp/http';
 import { annotate, span } from '@acsp/telemetry';
 import { recordExchange } from './access-log.js';
 import { drainBody, settleBody } from './body.js';
+import { sendConnectPage, wantsPage } from './connect-page.js';
 import { allowOrigin, answerOptions } from './cors.js';
 import { identifyCaller } from './credentials/identify-caller.js';
 import { type Call, type Exchange, openExchange } from './exchange.js';
@@ -29,6 +30,7 @@ export function handleRequest(gateway: Gateway, request: IncomingMessage, respon
 async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   if (exchange.request.method === 'OPTIONS') return answerOptions(exchange);
   const route = await findRoute(exchange);
+  if (route.page && wantsPage(exchange.request)) return sendConnectPage(exchange);
   const service = gateway.upstreams.of(route.service);
   const call: Call = Object.assign(exchange, { route });
   call.caller = await identifyCaller(gateway, call);

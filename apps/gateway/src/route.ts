@@ -36,6 +36,8 @@ export interface Route extends HttpRoute {
   readonly when?: (fields: Fields) => boolean;
   /** The answer holds a secret, so it is not kept for an Idempotency-Key. */
   readonly secret?: boolean;
+  /** Redeems a one-time token: browsers and HEAD get the page that does it by script. */
+  readonly page?: boolean;
   /** Forms of one path share it. */
   readonly maxBodyBytes: number;
 }

@@ -38,7 +38,7 @@ const table: Readonly<Record<Service, readonly Row[]>> = {
     ['GET status', none, 'public', { when: given('aid') }],
     ['GET status', none],
     ['POST connect', anyKey, 'agent', { secret }],
-    ['GET connect/{token}', none, 'public'],
+    ['GET connect/{token}', none, 'public', { page: true }],
     ['GET auth/verify', none, 'public'],
     ['POST attest', signed, 'agent', { rule: untimed, aid: ['attester_aid'], when: isRating }],
     ['POST attest', bearer, 'attest'],

@@ -171,3 +171,18 @@ test.each([
   expect(head).toMatch(/X-Request-Id: [0-9a-f-]{36}/);
   expect(JSON.parse(body)).toMatchObject({ status, code });
 });
+
+test.each([
+  ['GET', 'text/html,application/xhtml+xml,*/*;q=0.8'],
+  ['HEAD', 'application/json'],
+])('a connect link is not redeemed by a %s with Accept %s', async (method, accept) => {
+  const reply = await ask(gateway.url, method, '/api/acsp/connect/abc', { headers: { accept } });
+  expect(reply.status).toBe(200);
+  expect(reply.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+  expect(reply.headers['content-security-policy']).toMatch(/script-src 'sha256-/);
+});
+
+test('a connect link is redeemed where JSON is asked for', async () => {
+  const reply = await gateway.get('connect/abc', { headers: { accept: 'application/json' } });
+  expect(reply.json).toMatchObject({ url: '/api/acsp/connect/abc' });
+});

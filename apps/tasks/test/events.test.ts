@@ -113,7 +113,9 @@ test.each([
   ['reject', 'review', ann, { type: 'task.rejected', says: 'Ann rejected the result: Now' }],
 ] as const)('%s tells the creator and the assigned agent, a former one too', async (action, from, who, told) => {
   const id = await bring(from);
-  const expected = { ...told, audience: [ann, bob], previousStatus: from, note: 'Now' };
+  const [claim] = (await steps.details(ann, id)).body.claims;
+  const claimId = action === 'unclaim' || action === 'reject' ? (claim.id as string) : undefined;
+  const expected = { ...told, audience: [ann, bob], previousStatus: from, note: 'Now', ...(claimId && { claimId }) };
   await traces.expectOne(id, () => steps.update(who, id, action, 'Now'), expected);
 });
 

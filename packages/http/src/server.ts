@@ -50,15 +50,18 @@ async function answer(options: HttpServerOptions, match: Matcher, request: Incom
   const target = request.url ?? '/';
   const [path = ''] = target.split('?', 1);
   const found = match(request.method ?? '', path);
-  if (!('rows' in found)) throw noRoute(found.allow, response);
+  if (!('rows' in found)) throw notHere();
   const caller = options.principals.verify(request.headers[principalHeader] as string | undefined);
   const fields = await readFields(request, found, options.maxBodyBytes ?? 64 * 1024);
   const row = found.rows.find(({ when }) => when === undefined || when(fields));
-  if (row === undefined) throw new AppError('MISSING_FIELDS');
+  if (row === undefined) throw notHere();
   const parent = { traceparent: request.headers.traceparent as string };
   const body = await span(row.http, { kind: 'server', parent }, () => perform(row, options, fields, caller));
   sendJson(response, row.status, toPublicJson(row.output, body));
 }
+
+/** The gateway forwards what the interface has: an operation that this service lacks is one that a later version of it has. */
+const notHere = () => new AppError('SERVICE_UNAVAILABLE', { detail: 'This operation is not available here' });
 
 async function readFields(request: IncomingMessage, { parameters }: Match<Row>, maxBytes: number): Promise<Fields> {
   if (request.method === 'POST') return { ...parseBody(await readBody(request, maxBytes)), ...parameters };
@@ -93,8 +96,11 @@ export function noRoute(allow: readonly string[], response: ServerResponse): App
 export function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const force = setTimeout(() => server.closeAllConnections(), graceMs);
+    // A connection that was busy when closing began is idle after its answer, and nobody else closes it.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
       clearTimeout(force);
+      clearInterval(sweep);
       resolve();
     });
     server.closeIdleConnections();

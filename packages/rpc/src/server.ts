@@ -24,7 +24,7 @@ export interface RpcServer extends AsyncDisposable {
 const calls = counter('acsp_rpc_calls_total', 'gRPC calls served, by method and code', ['method', 'code']);
 const drainMs = 5_000;
 
-/** The contract door: every call needs a principal, runs its operation within the caller's deadline, and answers with the catalogue's errors. */
+/** The contract door: every call needs a principal, runs its operation, and answers with the catalogue's errors. */
 export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
   const server = new Server({
     'grpc.max_receive_message_length': 8 << 20,

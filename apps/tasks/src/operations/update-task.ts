@@ -40,6 +40,8 @@ function actionStep({ taskId, action, comment, agent, now }: Update): Step {
     event,
     says: withComment(`${agent.name} ${says}`, comment),
     actorAid: agent.aid,
+    // Of a cancelled task there may be several.
+    claimId: action === 'unclaim' || action === 'reject' ? Prisma.sql`(SELECT id FROM touched)` : undefined,
     note: comment,
     now,
     refusal: (task) => {

@@ -43,7 +43,8 @@ export async function moveTask({ database }: Context, step: Step): Promise<Moved
     const [task] = await database.query<Attempt>(statement(step));
     if (task === undefined) throw new AppError('TASK_NOT_FOUND');
     if (task.moved_to !== null) return { task, status: task.moved_to, claims: task.touched ?? [] };
-    if (task.fresh || attempt === maxAttempts) throw new AppError(await step.refusal(task));
+    if (task.fresh) throw new AppError(await step.refusal(task));
+    if (attempt === maxAttempts) throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast' });
   }
 }
 

@@ -8,7 +8,7 @@ export interface Happening {
   /** The agent that acted; absent when the service did. */
   readonly actorAid?: string;
   /** The claim that it is about, as SQL over `changed`. */
-  readonly claimId?: Prisma.Sql;
+  readonly claimId?: Prisma.Sql | undefined;
   /** What the agent added in its own words. */
   readonly note?: string | undefined;
   readonly now: Date;
