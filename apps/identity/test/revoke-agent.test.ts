@@ -46,7 +46,7 @@ test('leaves no key to an agent that asks for one at the same moment', async () 
 test('leaves the agent alone when the body is about an attestation', async () => {
   const agent = await identity.registered();
   const answer = await revoke(agent, { attestation_id: '019a0000-0000-7000-8000-000000000000' });
-  expect(answer.status).toBe(400);
+  expect(answer.status).toBe(503);
   expect(await identity.call(nobody, `GET /status?aid=${agent.aid}`)).toMatchObject({ status: 200 });
 });
 

@@ -12,6 +12,7 @@ import { createContext as createTasks } from '@acsp/tasks/context';
 import { start as startTasks } from '@acsp/tasks/server';
 import type { Config } from './config.js';
 import { openDatabases } from './databases.js';
+import { untilReady } from './until-ready.js';
 
 export interface Standalone extends AsyncDisposable {
   /** Where agents call, such as `http://127.0.0.1:8080`. */
@@ -58,7 +59,7 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
       RATE_LIMIT_SCALE: config.RATE_LIMIT_SCALE,
       INTERNAL_TOKEN: config.INTERNAL_TOKEN ?? randomBytes(32).toString('hex'),
     };
-    await Promise.all([identityContext.database.migrated, tasksContext.database.migrated, bus.ready()]);
+    await Promise.all([identityContext.database.migrated, tasksContext.database.migrated, untilReady(bus)]);
     const gatewayContext = stack.use(
       createGateway(gatewayConfig.parse(gatewayEnv), log.child({ name: 'gateway' }), { bus }),
     );

@@ -42,7 +42,7 @@ test('gives the answers that it shows', async () => {
         : difference(block.text, printed.trim(), names);
     expect({ line: block.line, found, printed: found && printed }).toEqual({ line: block.line });
   }
-});
+}, 120_000);
 
 const python = await run('python3', ['-c', 'import cryptography']).then(
   () => true,

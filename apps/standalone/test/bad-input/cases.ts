@@ -39,21 +39,13 @@ export function fieldValues(target: Target, sample: Sample): FieldValue[] {
   const values = [...target.fields, ...gatewayFields(route)].flatMap((field) => {
     const own = draft.texts[field.name];
     const made = inUrl ? urlValues(field, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
-    return made
-      .filter((value) => isNew(target, sample, field.name, value, own))
-      .map((value) => ({ ...value, name: field.name }));
+    return made.map((value) => ({ ...value, name: field.name })).filter((value) => isNew(target, sample, value, own));
   });
   return inUrl ? values : [...values, ...unknownMembers(draft)];
 }
 
 /** Not the sample itself, not a request for another operation, and not a value for a signature, which has none of its own. */
-function isNew(
-  target: Target,
-  sample: Sample,
-  name: string,
-  { text, expected }: Value,
-  own: string | undefined,
-): boolean {
+function isNew(target: Target, sample: Sample, { name, text, expected }: FieldValue, own: string | undefined): boolean {
   if (text === undefined && hasAlternative(target, sample, name)) return false;
   return expected === 'refused' || (own !== undefined && text !== own);
 }

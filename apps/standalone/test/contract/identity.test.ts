@@ -1,6 +1,7 @@
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import { catalogue, type ErrorCode } from '@acsp/errors';
-import { type Answer, signedBody, startWorld, stranger, type TestAgent, type World } from './harness.js';
+import type { ErrorCode } from '@acsp/errors';
+import { signedBody, startWorld, stranger, type TestAgent, type World } from '../harness.js';
+import { plain, refusal, refused } from './answers.js';
 import { aid, loginKey, number, privateKey, publicKey, text, time } from './shapes.js';
 
 // The documented answers and errors of identity, operation by operation.
@@ -17,9 +18,6 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const post = (path: string, body: object) => world.send(`POST /${path}`, { body: JSON.stringify(body) });
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-const refusal = ({ status, body }: Answer) => ({ status, code: body.code });
-const refused = (code: ErrorCode) => ({ status: catalogue[code].http, code });
-
 const profile = { agent_name: 'Cleo', capabilities: ['counting', 'stones'], description: 'Counts stones' };
 const newcomer = () => {
   const keys = generateKeyPair();
@@ -33,14 +31,21 @@ describe('POST /register', () => {
     const { aid, publicKey: public_key, ...keys } = newcomer();
     const fields = { public_key, ...profile, owner_id: 'me', endpoint: 'https://example.com/hook', metadata: { a: 1 } };
     const { status, body } = await world.callSigned(keys, 'POST /register', fields);
-    expect({ status, body }).toEqual({ status: 201, body: { aid, agent_name: 'Cleo', capabilities: profile.capabilities, ...registered } });
+    expect({ status, body }).toEqual({
+      status: 201,
+      body: { aid, agent_name: 'Cleo', capabilities: profile.capabilities, ...registered },
+    });
     const days = (Date.parse(body.login_key_expires) - Date.parse(body.created_at)) / 86_400_000;
     expect(days).toBe(90);
   });
 
   test('answers 201 in the compact form, with a name and a description of its own making', async () => {
     const { aid, publicKey: ed25519_pubkey, ...keys } = newcomer();
-    const { status, body } = await world.callSigned(keys, 'POST /register', { aid, ed25519_pubkey, capabilities: 'counting, stones,counting' });
+    const { status, body } = await world.callSigned(keys, 'POST /register', {
+      aid,
+      ed25519_pubkey,
+      capabilities: 'counting, stones,counting',
+    });
     expect({ status, body }).toEqual({
       status: 201,
       body: { aid, agent_name: `agent-${aid.slice(0, 8)}`, capabilities: ['counting', 'stones'], ...registered },
@@ -76,7 +81,9 @@ describe('POST /register', () => {
 
   test.each(faults)('refuses with %s where it is %j', async (code, change) => {
     const { publicKey: public_key, ...keys } = newcomer();
-    expect(refusal(await world.callSigned(keys, 'POST /register', { public_key, ...profile, ...change }))).toEqual(refused(code));
+    expect(refusal(await world.callSigned(keys, 'POST /register', { public_key, ...profile, ...change }))).toEqual(
+      refused(code),
+    );
   });
 
   test('refuses a wrong signature, none, and one that was used', async () => {
@@ -99,10 +106,20 @@ describe('POST /agent-init', () => {
   test('answers a registered agent with a new login key, and updates its profile on the way', async () => {
     const agent = await world.register('Dora');
     const change = { capabilities: ['dancing'], description: 'Dances' };
-    const { status, body } = await world.callSigned(agent, 'POST /agent-init', { aid: agent.aid, public_key: agent.publicKey, ...change });
+    const { status, body } = await world.callSigned(agent, 'POST /agent-init', {
+      aid: agent.aid,
+      public_key: agent.publicKey,
+      ...change,
+    });
     expect({ status, body }).toEqual({
       status: 200,
-      body: { aid: agent.aid, login_key: loginKey, login_key_expires: time, agent_name: 'Dora', capabilities: ['dancing'] },
+      body: {
+        aid: agent.aid,
+        login_key: loginKey,
+        login_key_expires: time,
+        agent_name: 'Dora',
+        capabilities: ['dancing'],
+      },
     });
     expect((await world.call({ ...agent, loginKey: body.login_key }, 'GET /tasks')).status).toBe(200);
     expect((await world.send(`GET /status?aid=${agent.aid}`)).body).toMatchObject(change);
@@ -111,7 +128,14 @@ describe('POST /agent-init', () => {
   test('registers a new agent in the form without a key', async () => {
     const fields = { agent_name: 'Emil', capabilities: ['singing'], description: 'Sings', metadata: { voice: 'bass' } };
     const { status, body } = await post('agent-init', fields);
-    const expected = { ...fields, aid, login_key: loginKey, login_key_expires: time, dashboard_url: text, agent_link: text };
+    const expected = {
+      ...fields,
+      aid,
+      login_key: loginKey,
+      login_key_expires: time,
+      dashboard_url: text,
+      agent_link: text,
+    };
     expect({ status, body }).toEqual({ status: 201, body: { ...expected, curl_examples: expect.any(Object) } });
     for (const command of Object.values(body.curl_examples)) expect(command).toMatch(/^curl /);
   });
@@ -130,19 +154,41 @@ describe('POST /agent-init', () => {
 
   test.each(faults)('refuses with %s where it is %j', async (code, change) => {
     const fields = { aid: ann.aid, public_key: ann.publicKey, timestamp: minutesAgo(0), ...change };
-    const answer = 'signature' in change ? await post('agent-init', fields) : await world.callSigned(ann, 'POST /agent-init', fields);
+    const answer =
+      'signature' in change
+        ? await post('agent-init', fields)
+        : await world.callSigned(ann, 'POST /agent-init', fields);
     expect(refusal(answer)).toEqual(refused(code));
   });
 });
 
 describe('POST /quickstart', () => {
-  const made = { aid, public_key: publicKey, private_key: privateKey, login_key: loginKey, login_key_expires: time, warning: text };
+  const made = {
+    aid,
+    public_key: publicKey,
+    private_key: privateKey,
+    login_key: loginKey,
+    login_key_expires: time,
+    warning: text,
+  };
 
   test('answers 201 in both forms', async () => {
-    const detailed = await post('quickstart', { agent_name: 'Finn', capabilities: ['fishing'], owner_id: 'me', endpoint: 'https://example.com', metadata: {} });
-    expect({ ...detailed, headers: undefined }).toEqual({ status: 201, body: { ...made, agent_name: 'Finn', capabilities: ['fishing'] } });
+    const detailed = await post('quickstart', {
+      agent_name: 'Finn',
+      capabilities: ['fishing'],
+      owner_id: 'me',
+      endpoint: 'https://example.com',
+      metadata: {},
+    });
+    expect(plain(detailed)).toEqual({
+      status: 201,
+      body: { ...made, agent_name: 'Finn', capabilities: ['fishing'] },
+    });
     const compact = await post('quickstart', { name: 'Finn', capabilities: 'fishing nets' });
-    expect({ ...compact, headers: undefined }).toEqual({ status: 201, body: { ...made, agent_name: 'Finn', capabilities: ['fishing', 'nets'] } });
+    expect(plain(compact)).toEqual({
+      status: 201,
+      body: { ...made, agent_name: 'Finn', capabilities: ['fishing', 'nets'] },
+    });
   });
 
   test('makes a key pair that belongs together and to the AID', async () => {
@@ -178,7 +224,13 @@ describe('POST /profile/update', () => {
         updated: true,
         aid: agent.aid,
         fields_updated: ['agent_name', 'metadata'],
-        agent: { aid: agent.aid, agent_name: 'Hedwig', capabilities: ['testing'], description: text, metadata: { kept: 1, changed: 2 } },
+        agent: {
+          aid: agent.aid,
+          agent_name: 'Hedwig',
+          capabilities: ['testing'],
+          description: text,
+          metadata: { kept: 1, changed: 2 },
+        },
       },
     });
   });
@@ -197,14 +249,19 @@ describe('POST /profile/update', () => {
   test('refuses a caller without a key, or with a wrong one', async () => {
     const change = { aid: bob.aid, agent_name: 'Bob' };
     expect(refusal(await post('profile/update', change))).toEqual(refused('AUTH_REQUIRED'));
-    expect(refusal(await world.call({ ...bob, loginKey: 'nk_wrong' }, 'POST /profile/update', change))).toEqual(refused('INVALID_LOGIN_KEY'));
+    expect(refusal(await world.call({ ...bob, loginKey: 'nk_wrong' }, 'POST /profile/update', change))).toEqual(
+      refused('INVALID_LOGIN_KEY'),
+    );
   });
 });
 
 describe('POST /revoke', () => {
   test('ends an agent for good', async () => {
     const agent = await world.register('Ida');
-    const { status, body } = await world.callSigned(agent, 'POST /revoke', { aid: agent.aid, public_key: agent.publicKey });
+    const { status, body } = await world.callSigned(agent, 'POST /revoke', {
+      aid: agent.aid,
+      public_key: agent.publicKey,
+    });
     expect({ status, body }).toEqual({ status: 200, body: { revoked: true, aid: agent.aid } });
     expect(refusal(await world.send(`GET /status?aid=${agent.aid}`))).toEqual(refused('AID_NOT_FOUND'));
     expect(refusal(await world.send(`GET /auth/verify?aid=${agent.aid}`))).toEqual(refused('AID_NOT_FOUND'));
@@ -222,7 +279,8 @@ describe('POST /revoke', () => {
 
   test.each(faults)('refuses with %s where it is %j', async (code, change) => {
     const fields = { aid: ann.aid, public_key: ann.publicKey, timestamp: minutesAgo(0), ...change };
-    const answer = 'signature' in change ? await post('revoke', fields) : await world.callSigned(ann, 'POST /revoke', fields);
+    const answer =
+      'signature' in change ? await post('revoke', fields) : await world.callSigned(ann, 'POST /revoke', fields);
     expect(refusal(answer)).toEqual(refused(code));
   });
 });
@@ -232,7 +290,9 @@ describe('POST /account-delete', () => {
     const agent = await world.quickstart('Jan');
     const { status, body } = await world.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true });
     expect({ status, body }).toEqual({ status: 200, body: { deleted: true, aid: agent.aid, message: text } });
-    expect(refusal(await world.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true }))).toEqual(refused('AID_NOT_FOUND'));
+    expect(refusal(await world.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true }))).toEqual(
+      refused('AID_NOT_FOUND'),
+    );
   });
 
   test('checks header, confirm, form, existence and key, in this order', async () => {
@@ -246,7 +306,8 @@ describe('POST /account-delete', () => {
       ['INVALID_AUTH', bob, { aid: ann.aid, confirm: true }],
       ['INVALID_AUTH', { ...bob, loginKey: 'nk_wrong' }, { aid: bob.aid, confirm: true }],
     ];
-    for (const [code, caller, body] of order) expect(refusal(await world.call(caller, 'POST /account-delete', body))).toEqual(refused(code));
+    for (const [code, caller, body] of order)
+      expect(refusal(await world.call(caller, 'POST /account-delete', body))).toEqual(refused(code));
   });
 });
 
@@ -255,7 +316,13 @@ describe('GET /status', () => {
     const { status, body } = await world.send('GET /status');
     expect({ status, body }).toEqual({
       status: 200,
-      body: { status: 'ok', protocol: 'acsp', version: expect.stringMatching(/^\d+\.\d+\.\d+$/), agents_registered: number, uptime: text },
+      body: {
+        status: 'ok',
+        protocol: 'acsp',
+        version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+        agents_registered: number,
+        uptime: text,
+      },
     });
   });
 
@@ -288,11 +355,14 @@ describe('GET /status', () => {
 
 test('POST /connect makes a link that GET /connect/{token} redeems once, for a login key of a day', async () => {
   const made = await world.call(bob, 'POST /connect', { aid: bob.aid });
-  expect({ ...made, headers: undefined }).toEqual({ status: 201, body: { token: text, connect_url: expect.stringContaining(made.body.token), expires_at: time } });
+  expect(plain(made)).toEqual({
+    status: 201,
+    body: { token: text, connect_url: expect.stringContaining(made.body.token), expires_at: time },
+  });
   const minutes = (Date.parse(made.body.expires_at) - Date.now()) / 60_000;
   expect(Math.round(minutes)).toBe(10);
   const redeemed = await world.send(`GET /connect/${made.body.token}`);
-  expect({ ...redeemed, headers: undefined }).toEqual({
+  expect(plain(redeemed)).toEqual({
     status: 200,
     body: { aid: bob.aid, agent_name: 'Bob', login_key: loginKey, login_key_expires: time },
   });

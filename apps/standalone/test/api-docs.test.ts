@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { IdentityService } from '@acsp/contracts/identity/v1/identity';
+import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
+import { aidOf, sign, signedBody } from '@acsp/crypto';
+import { catalogue, isErrorCode } from '@acsp/errors';
+import { createLimits, type LimitName } from '@acsp/gateway/limits';
+import { gatewayFields, routeOf, targets } from './bad-input/targets.js';
+import { type Block, blocksOf } from './tour/blocks.js';
+
+// The pages of docs/api say what the tables of the services say.
+
+const read = (page: string) => readFile(new URL(`../../../docs/api/${page}`, import.meta.url), 'utf8');
+const [common, identity, tasks] = [await read('README.md'), await read('identity.md'), await read('tasks.md')];
+
+/** The cells of the rows of a page that begin with a name in code. */
+const rowsOf = (markdown: string): string[][] =>
+  markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '').trim()));
+
+const named = (cell = '') => /`([^`]+)`/.exec(cell)?.[1] ?? '';
+
+test('lists every error code with its status and title', () => {
+  const listed = rowsOf(common).flatMap(([code, status, title]) =>
+    isErrorCode(named(code)) ? [[named(code), Number(status), title]] : [],
+  );
+  expect(listed).toEqual(Object.entries(catalogue).map(([code, { http, title }]) => [code, http, title]));
+});
+
+test('names no code that there is not', () => {
+  const pages = [common, identity, tasks].join('\n');
+  const codes = [...pages.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code]) => code as string);
+  expect(codes.filter((code) => !isErrorCode(code))).toEqual([]);
+});
+
+test('lists the limits as they are', () => {
+  const limits = createLimits(1);
+  const listed = rowsOf(common).filter(([name]) => named(name) in limits);
+  expect(listed.length).toBeGreaterThan(5);
+  for (const [name, perMinute] of listed)
+    expect([name, Number(perMinute)]).toEqual([name, limits[named(name) as LimitName].limit]);
+});
+
+test('gives an example of a signature that verifies', () => {
+  const [keys] = blocksOf(common).filter(({ text }) => text.startsWith('private key'));
+  const [privateKey, publicKey, aid] = (keys?.text ?? '').split('\n').map((line) => line.split(/\s+/).at(-1) ?? '');
+  const [signed, sent] = blocksOf(common).flatMap(({ text }) => (text.startsWith('{"aid"') ? Buffer.from(text) : []));
+  expect(signedBody(sent as Buffer)).toEqual({
+    bytes: signed,
+    signature: sign(privateKey as string, signed as Buffer),
+  });
+  expect([aidOf(publicKey as string), privateKey?.slice(64), signed?.length]).toEqual([aid, publicKey, 179]);
+});
+
+interface Section {
+  readonly http: string;
+  /** The names of the fields, by table; those marked as required end in an asterisk. */
+  readonly tables: string[][];
+  readonly answer: Block | undefined;
+  readonly text: string;
+}
+
+const sections: Section[] = [identity, tasks].flatMap((page) =>
+  page.split('\n## ').flatMap((text) => {
+    const http = /^(?:GET|POST) \/api\/acsp\S*?(?=:?\s)/.exec(text)?.[0];
+    if (http === undefined) return [];
+    const tables = text.split('| field | type | |').slice(1);
+    const fields = tables.map((table) =>
+      rowsOf(table.split('\n\n')[0] ?? '').map(([name]) => named(name) + (name?.endsWith('*') ? '*' : '')),
+    );
+    return { http, tables: fields, answer: blocksOf(text).find(({ language }) => language === 'json'), text };
+  }),
+);
+
+test('has a section for every operation', () => {
+  const documented = sections.map(({ http }) => http);
+  const served = targets.map(({ operation }) => operation.http);
+  expect(new Set(documented)).toEqual(new Set(served));
+});
+
+const withFields = targets.filter(({ fields }) => fields.length > 0);
+
+test.each(withFields)('tells the fields of $name', (target) => {
+  const forms = withFields.filter(({ http }) => http === target.http);
+  const tables = sections.filter(({ http }) => http === target.operation.http).flatMap(({ tables }) => tables);
+  const sample = { fields: Object.fromEntries(target.fields.map(({ name }) => [name, 'x'])) };
+  const ofGateway = gatewayFields(routeOf(target, sample));
+  const optional = (name: string) => name === 'login_key';
+  const expected = [...target.fields, ...ofGateway].map(
+    ({ name, required }) => name + (required && !optional(name) ? '*' : ''),
+  );
+  expect(tables[forms.indexOf(target)]?.toSorted()).toEqual(expected.toSorted());
+});
+
+const methods = [...IdentityService.methods, ...TasksService.methods];
+
+test.each(targets)('shows an answer of $name', ({ name, operation }) => {
+  const method = methods.find(({ localName }) => localName === name.split(',')[0]);
+  const members = method?.output.fields.map((field) => field.name);
+  const answers = sections
+    .filter(({ http }) => http === operation.http)
+    .map(({ answer, text }) => [Object.keys(JSON.parse(answer?.text ?? '{}')), text] as const);
+  const shown = answers.filter(([keys]) => keys.join() === members?.join());
+  expect(shown).toHaveLength(1);
+  expect(shown[0]?.[1]).toContain(`\n${operation.status}`);
+});
