@@ -46,6 +46,6 @@ const headers = {
 export const wantsPage = ({ method, headers: { accept = '' } }: IncomingMessage): boolean =>
   method === 'HEAD' || /\btext\/html\b/.test(accept);
 
-export function sendConnectPage({ request, response }: Exchange): void {
-  response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : page);
+export function sendConnectPage({ request, response, headers: own }: Exchange): void {
+  response.writeHead(200, { ...own, ...headers }).end(request.method === 'HEAD' ? undefined : page);
 }

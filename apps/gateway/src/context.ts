@@ -8,9 +8,7 @@ import type { Config } from './config.js';
 /** Everything that the gateway's code reaches for. */
 export interface Context extends AsyncDisposable {
   readonly config: Config;
-  readonly clients: {
-    readonly identity: Pick<RpcClientOf<typeof IdentityService>, 'verifyLoginKey' | 'getSigningKey'>;
-  };
+  readonly identity: RpcClientOf<typeof IdentityService>;
   /** Used signatures and idempotent answers. */
   readonly store: Store;
   readonly limiter: RateLimiter;
@@ -22,7 +20,7 @@ export interface Context extends AsyncDisposable {
 }
 
 /** What tests and the standalone put in place of the gateway's own; they dispose of it themselves. */
-export type Overrides = Partial<Pick<Context, 'store' | 'limiter' | 'bus' | 'clock'>>;
+export type Overrides = Partial<Pick<Context, 'store' | 'bus' | 'clock'>>;
 
 export function createContext(config: Config, log: Logger, overrides: Overrides = {}): Context {
   const stack = createStack({ log });
@@ -30,11 +28,9 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
   const redisUrl = config.REDIS_URL;
   return {
     config,
-    clients: {
-      identity: stack.use(rpcClient(IdentityService, { address: config.IDENTITY_GRPC, principals, name: 'gateway' })),
-    },
+    identity: stack.use(rpcClient(IdentityService, { address: config.IDENTITY_GRPC, principals, name: 'gateway' })),
     store: overrides.store ?? stack.use(createStore({ redisUrl, prefix: 'gateway:', log, onOutage: 'memory' })),
-    limiter: overrides.limiter ?? stack.use(createRateLimiter({ redisUrl, log })),
+    limiter: stack.use(createRateLimiter({ redisUrl, log })),
     bus:
       overrides.bus ??
       (config.NATS_URL === undefined ? undefined : stack.use(jetStreamBus({ url: config.NATS_URL, log }))),

@@ -1,6 +1,5 @@
-import { noRoute } from '@acsp/http';
 import type { Exchange } from './exchange.js';
-import { allowedMethods } from './find-route.js';
+import { allowedMethods, noRoute } from './find-route.js';
 
 const exposed = [
   'X-Request-Id',

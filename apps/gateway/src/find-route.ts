@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { AppError } from '@acsp/errors';
-import { noRoute, routeTable } from '@acsp/http';
+import { routeTable } from '@acsp/http';
 import { checkBodyHeaders, fieldsOf } from './body.js';
 import type { Exchange } from './exchange.js';
 import type { Deprecated, Route } from './route.js';
@@ -20,6 +21,13 @@ export async function findRoute(exchange: Exchange): Promise<Route> {
   const fields = await fieldsOf(exchange, first.maxBodyBytes);
   const forms = found.rows as readonly Route[];
   return forms.find(({ when }) => when === undefined || when(fields)) ?? first;
+}
+
+/** 404, or 405 with Allow. */
+export function noRoute(allow: readonly string[], response: ServerResponse): AppError {
+  if (allow.length === 0) return new AppError('NOT_FOUND');
+  response.setHeader('Allow', [...allow, ...(allow.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
+  return new AppError('METHOD_NOT_ALLOWED');
 }
 
 /** The methods of the request's path; none when there is no such path. */

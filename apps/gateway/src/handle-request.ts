@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { catalogue, toAppError } from '@acsp/errors';
+import { AppError, catalogue, toAppError } from '@acsp/errors';
 import { sendProblem } from '@acsp/http';
 import { annotate, span } from '@acsp/telemetry';
 import { recordExchange } from './access-log.js';
@@ -28,6 +28,7 @@ export function handleRequest(gateway: Gateway, request: IncomingMessage, respon
 }
 
 async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
+  checkHost(exchange.request);
   if (exchange.request.method === 'OPTIONS') return answerOptions(exchange);
   const route = await findRoute(exchange);
   if (route.page && wantsPage(exchange.request)) return sendConnectPage(exchange);
@@ -45,6 +46,12 @@ async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   if (key !== undefined) return sendWhole(call, await answerOnce(gateway, call, key, send));
   await settleBody(call, route.maxBodyBytes);
   streamAnswer(call, await send());
+}
+
+/** HTTP/1.1 needs one (RFC 9112, 3.2). */
+function checkHost({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new AppError('INVALID_FIELD', { fields: [{ field: 'Host', message: 'required' }] });
 }
 
 async function refuse({ log }: Gateway, exchange: Exchange, thrown: unknown): Promise<void> {

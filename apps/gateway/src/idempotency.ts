@@ -64,7 +64,7 @@ function repeat({ headers }: Call, print: string, text: string | undefined): Who
 }
 
 /** Keys of callers whom nothing proves are told apart by address. */
-const callerOf = ({ caller, address }: Call) => `${caller?.via === 'aid' ? undefined : (caller?.aid ?? address)}`;
+const callerOf = ({ caller, address }: Call) => (caller?.via === 'aid' ? address : (caller?.aid ?? address));
 
 /** Parts are told apart by their lengths. */
 function digest(...parts: readonly (string | Buffer)[]): string {

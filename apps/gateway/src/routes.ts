@@ -1,16 +1,10 @@
-import type { Fields } from '@acsp/rpc';
+import { type Fields, given } from '@acsp/rpc';
 import { agent, gapFill, group, holder, initiation, registration, untimed } from './credentials/signature-rule.js';
 import type { LimitName } from './limits.js';
 import type { Credential, Deprecated, Route, Service } from './route.js';
 
 /** Method and path, credentials, limit (none on what operators call), and where the operation differs from the rest. */
 type Row = readonly [operation: string, by: readonly Credential[], limit?: LimitName, more?: Partial<Route>];
-
-/** Whether any of these fields is there. */
-const given =
-  (...names: string[]) =>
-  (fields: Fields) =>
-    names.some((name) => fields[name] !== undefined && fields[name] !== null);
 
 const none = ['none'] as const;
 const bearer = ['login_key'] as const;

@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeServer } from '@acsp/http';
+import { createServer } from 'node:http';
+import { closeServer, listen } from '@acsp/http';
 import { createStack } from '@acsp/service';
 import express from 'express';
 import { answerClientError } from './client-error.js';
@@ -25,6 +24,8 @@ const patience = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
   keepAliveTimeout: 65_000,
+  // Node's own refusal has neither a problem body nor a request id; ours is in handleRequest.
+  requireHostHeader: false,
 };
 
 /** Opens the public door of the whole API. */
@@ -45,19 +46,16 @@ export async function start(context: Context): Promise<GatewayServer> {
   const app = express().disable('x-powered-by').disable('query parser');
   app.use((request, response) => handleRequest(gateway, request, response));
   const server = createServer(patience, app).on('clientError', answerClientError);
+  // An expectation that nobody knows is no reason to refuse (RFC 9110, 10.1.1).
+  server.on('checkExpectation', app);
+  // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
+  server.maxHeadersCount = 0;
   try {
-    await listen(server, config.PORT, config.HOST);
+    const port = await listen(server, config.PORT, config.HOST);
+    stack.defer(() => closeServer(server, drainMs));
+    return { url: `http://${config.HOST}:${port}`, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
   } catch (error) {
     await stack[Symbol.asyncDispose]();
     throw error;
   }
-  stack.defer(() => closeServer(server, drainMs));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://${config.HOST}:${port}`, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
 }

@@ -23,7 +23,7 @@ export interface Context extends AsyncDisposable {
 }
 
 /** What tests and the standalone put in place of the service's own; they dispose of it themselves. */
-export type Overrides = Partial<Pick<Context, 'bus' | 'store' | 'clock'>>;
+export type Overrides = Partial<Pick<Context, 'bus' | 'clock'>>;
 
 export function createContext(config: Config, log: Logger, overrides: Overrides = {}): Context {
   const stack = createStack({ log });
@@ -41,9 +41,7 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
     database,
     bus: overrides.bus ?? stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: config.DATABASE_URL, log })),
     // A token that another replica cannot find is worse than none: while Redis is down connect answers 503.
-    store:
-      overrides.store ??
-      stack.use(createStore({ redisUrl: config.REDIS_URL, prefix: 'identity:', log, onOutage: 'fail' })),
+    store: stack.use(createStore({ redisUrl: config.REDIS_URL, prefix: 'identity:', log, onOutage: 'fail' })),
     principals: createPrincipals(config.PRINCIPAL_SECRET),
     counts: new LRUCache({ max: 1, ttl: 3_000 }),
     clock: overrides.clock ?? systemClock,

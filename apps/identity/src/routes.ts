@@ -1,5 +1,5 @@
 import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import { byAgent, byAnyone, byService, type Fields, type Operations } from '@acsp/rpc';
+import { byAgent, byAnyone, byService, type Fields, given, type Operations } from '@acsp/rpc';
 import type { Context } from './context.js';
 import { batchGetAgents, batchGetAgentsInput } from './operations/batch-get-agents.js';
 import { createAgent, createAgentInput } from './operations/create-agent.js';
@@ -18,28 +18,21 @@ import { updateProfile, updateProfileInput } from './operations/update-profile.j
 import { verifyAid, verifyAidInput } from './operations/verify-aid.js';
 import { verifyLoginKey, verifyLoginKeyInput } from './operations/verify-login-key.js';
 
-const hasAny =
-  (...names: string[]) =>
-  (fields: Fields) =>
-    names.some((name) => (fields[name] ?? undefined) !== undefined);
-const hasNo =
-  (name: string) =>
-  (fields: Fields): boolean =>
-    !hasAny(name)(fields);
+const without = (name: string) => (fields: Fields) => !given(name)(fields);
 
 /** Every operation of identity, for both doors. Where forms share a path, `when` tells them apart (interface 4.1). */
 export const operations = {
   register: byAgent('POST /api/acsp/register', registerInput, register, { status: 201 }),
   initAgent: byAgent('POST /api/acsp/agent-init', initAgentInput, initAgent, {
-    when: hasAny('aid', 'public_key', 'signature'),
+    when: given('aid', 'public_key', 'signature'),
   }),
   createAgent: byAnyone('POST /api/acsp/agent-init', createAgentInput, createAgent, { status: 201 }),
   quickstart: byAnyone('POST /api/acsp/quickstart', quickstartInput, quickstart, { status: 201 }),
   updateProfile: byAgent('POST /api/acsp/profile/update', updateProfileInput, updateProfile),
   // With an attestation_id the path is the attestations' own, and must not end an agent.
-  revokeAgent: byAgent('POST /api/acsp/revoke', revokeAgentInput, revokeAgent, { when: hasNo('attestation_id') }),
+  revokeAgent: byAgent('POST /api/acsp/revoke', revokeAgentInput, revokeAgent, { when: without('attestation_id') }),
   deleteAccount: byAnyone('POST /api/acsp/account-delete', deleteAccountInput, deleteAccount),
-  getHealth: byAnyone('GET /api/acsp/status', getHealthInput, getHealth, { when: hasNo('aid') }),
+  getHealth: byAnyone('GET /api/acsp/status', getHealthInput, getHealth, { when: without('aid') }),
   getAgent: byAnyone('GET /api/acsp/status', getAgentInput, getAgent),
   createConnectToken: byAgent('POST /api/acsp/connect', createConnectTokenInput, createConnectToken, { status: 201 }),
   redeemConnectToken: byAnyone('GET /api/acsp/connect/{token}', redeemConnectTokenInput, redeemConnectToken, {

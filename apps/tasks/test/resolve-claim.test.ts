@@ -109,9 +109,9 @@ test.each(
   withLabels([
     ['INVALID_TASK_ID', { task_id: undefined }],
     ['INVALID_TASK_ID', { task_id: '42' }],
-    ['INVALID_FIELD', { claim_id: null }],
+    ['MISSING_FIELDS', { claim_id: null }],
     ['INVALID_FIELD', { claim_id: 'first' }],
-    ['INVALID_FIELD', { decision: undefined }],
+    ['MISSING_FIELDS', { decision: undefined }],
     ['INVALID_FIELD', { decision: 'maybe' }],
     ['INVALID_AID', { aid: 'ann' }],
   ]),

@@ -8,14 +8,13 @@ export interface ChildServerOptions {
   command: string;
   args: string[];
   cwd: string;
-  user?: ServerUser | undefined;
-  env?: Record<string, string>;
+  user?: ServerUser;
   /** The line of its output that says that it serves. */
   ready: RegExp;
   readyTimeoutMs?: number;
   /** How to ask it to stop: each signal with the time it gets to work. SIGKILL follows. */
   stopSignals: { signal: NodeJS.Signals; waitMs: number }[];
-  log?: ((line: string) => void) | undefined;
+  log?: (line: string) => void;
 }
 
 export interface ChildServer {
@@ -39,7 +38,7 @@ export class ChildServerFailure extends Error {
 export async function startChildServer(options: ChildServerOptions): Promise<ChildServer> {
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A session of its own: Ctrl-C in the terminal is for us to handle, the server has to outlive the drain.
     detached: true,

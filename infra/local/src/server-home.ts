@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { chmod, chown, lstat, mkdir, realpath, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Claim, claim } from '../process-lock.mjs';
+import { claimWhenFree } from '../process-lock.mjs';
 import { LocalServerError } from './local-server-error.js';
 import { privateHome } from './postgres-binaries.js';
 import { canReach, type ServerUser, serverUser } from './server-user.js';
@@ -54,14 +54,9 @@ async function create(path: string, user: ServerUser | undefined): Promise<void>
 }
 
 async function claimHome(path: string, asked: string): Promise<() => void> {
-  const owners = join(path, 'owners');
-  let result: Claim = claim(owners);
-  // Two that start at the same moment step back from each other: one of them gets it in a later round.
-  for (let round = 0; round < 4 && !result.release; round++) {
-    await new Promise((next) => setTimeout(next, 20 + Math.random() * 200));
-    result = claim(owners);
-  }
-  if (result.release) return result.release;
-  const message = `The data directory ${asked} is in use by process ${result.holder}: stop it first, or choose another DATA_DIR.`;
+  // Two that start at the same moment step back from each other: one of them gets it a little later.
+  const { release, holder } = await claimWhenFree(join(path, 'owners'), { timeoutMs: 500 });
+  if (release) return release;
+  const message = `The data directory ${asked} is in use by process ${holder}: stop it first, or choose another DATA_DIR.`;
   throw new LocalServerError('IN_USE', message);
 }

@@ -18,22 +18,19 @@ export interface LocalServer extends AsyncDisposable {
 }
 
 /** NATS with JetStream on 127.0.0.1; `storeDir` keeps the streams, by default a temporary directory does. */
-export function startNats(options: { storeDir?: string; log?: (line: string) => void } = {}): Promise<LocalServer> {
+export function startNats({ storeDir }: { storeDir?: string } = {}): Promise<LocalServer> {
   return startLocalServer({
     name: 'nats',
-    directory: options.storeDir,
-    log: options.log,
+    directory: storeDir,
     ready: /Server is ready/,
     args: (port, directory) => ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory],
   });
 }
 
 /** Redis on 127.0.0.1, which keeps nothing across a restart. */
-export function startRedis(options: { log?: (line: string) => void } = {}): Promise<LocalServer> {
+export function startRedis(): Promise<LocalServer> {
   return startLocalServer({
     name: 'redis',
-    directory: undefined,
-    log: options.log,
     ready: /Ready to accept connections/,
     args: (port, directory) => [
       '--bind',
@@ -52,13 +49,12 @@ export function startRedis(options: { log?: (line: string) => void } = {}): Prom
 
 interface Recipe {
   name: 'nats' | 'redis';
-  directory: string | undefined;
+  directory?: string;
   ready: RegExp;
-  log: ((line: string) => void) | undefined;
   args(port: number, directory: string): string[];
 }
 
-async function startLocalServer({ name, directory, ready, log, args }: Recipe): Promise<LocalServer> {
+async function startLocalServer({ name, directory, ready, args }: Recipe): Promise<LocalServer> {
   const command = localServer(name);
   if (!command)
     throw new LocalServerError(
@@ -73,7 +69,6 @@ async function startLocalServer({ name, directory, ready, log, args }: Recipe): 
       args: args(port, cwd),
       cwd,
       ready,
-      log,
       stopSignals: [{ signal: 'SIGTERM', waitMs: 5_000 }],
     });
   const { port, server } = await onFreePort(startOn);

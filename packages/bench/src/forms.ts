@@ -2,7 +2,7 @@ import { createStack, type Stack } from '@acsp/service';
 import { type Comparison, compare } from './compare.js';
 import { measureCycles } from './grpc-cycles.js';
 import type { Options } from './options.js';
-import { comparisonTable, cycleTable } from './report.js';
+import { comparisonTable, cycleTable, ratioOf } from './report.js';
 import { createTask } from './scenarios/create-task.js';
 import { cycle } from './scenarios/cycle.js';
 import { makeAccounts, makeFixtures } from './scenarios/fixtures.js';
@@ -67,7 +67,10 @@ async function compareAll(
   await servers.postgres.analyze();
   const comparisons: Comparison[] = [];
   for (const scenario of scenarios) {
-    if (wants(scenario.name)) comparisons.push(await compare(scenario, acsp, other, pace));
+    if (!wants(scenario.name)) continue;
+    const comparison = await compare(scenario, acsp, other, pace);
+    comparisons.push(comparison);
+    process.stderr.write(`${scenario.title}: ${ratioOf(comparison).toFixed(2)} of the baseline\n`);
   }
   return comparisons;
 }

@@ -43,7 +43,7 @@ export async function measure(scenario: Scenario, { side, fixtures }: Contestant
 }
 
 const windowMs = 150;
-const patienceMs = 5_000;
+const patienceMs = 3_000;
 
 /** Waits until the servers rest: outbox rows of one load must not be published in the time of the next. */
 export async function idle(servers: readonly Measured[]): Promise<void> {

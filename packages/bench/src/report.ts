@@ -10,14 +10,19 @@ export function comparisonTable(title: string, comparisons: readonly Comparison[
   return `\n### ${title}\n\n${table(head, comparisons.flatMap(rowsOf))}\n`;
 }
 
-function rowsOf({ scenario, acsp, baseline }: Comparison): string[][] {
-  const rates = (samples: readonly Sample[]) => samples.map(({ requestsPerSecond }) => requestsPerSecond);
-  const ratio = median(rates(acsp)) / median(rates(baseline));
+/** The service's requests/s as a share of the baseline's. */
+export const ratioOf = ({ acsp, baseline }: Comparison): number => median(rates(acsp)) / median(rates(baseline));
+
+const rates = (samples: readonly Sample[]) => samples.map(({ requestsPerSecond }) => requestsPerSecond);
+
+function rowsOf(comparison: Comparison): string[][] {
+  const { scenario, acsp, baseline } = comparison;
   const paired = acsp.map(
     ({ requestsPerSecond }, round) => requestsPerSecond / (baseline[round]?.requestsPerSecond ?? Number.NaN),
   );
   const range = `${Math.min(...paired).toFixed(2)}–${Math.max(...paired).toFixed(2)}`;
-  const verdict = `**${ratio.toFixed(2)}** (${range}), aim ${scenario.aim}`;
+  const byCpu = total(medianCpu(baseline)) / total(medianCpu(acsp));
+  const verdict = `**${ratioOf(comparison).toFixed(2)}** (${range}), aim ${scenario.aim}; by CPU time ${byCpu.toFixed(2)}`;
   return [
     [scenario.title, 'acsp', ...figures(acsp), verdict, split(medianCpu(acsp), medianDriver(acsp))],
     ['', 'baseline', ...figures(baseline), '', split(medianCpu(baseline), medianDriver(baseline))],

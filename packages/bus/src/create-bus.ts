@@ -5,7 +5,7 @@ import { jetStreamBus } from './jet-stream/jet-stream-bus.js';
 
 export interface BusOptions {
   /** `nats://user:password@host:4222`, several with commas. Without it the bus lives in PostgreSQL. */
-  readonly natsUrl?: string | undefined;
+  readonly natsUrl?: string;
   /** The database of the embedded bus, the same for every service. */
   readonly databaseUrl: string;
   readonly log: Log;

@@ -4,7 +4,7 @@ import { toAppError } from '@acsp/errors';
 import { type Carrier, span } from '@acsp/telemetry';
 import type { Consumer } from './bus.js';
 import { deadLetters } from './metrics.js';
-import { pause } from './pause.js';
+import { pause, within } from './pause.js';
 
 const handlerTimeoutMs = 30_000;
 const standstillMs = 60_000;
@@ -61,9 +61,9 @@ function decide({ consumer, event, attempt, log }: Delivery, cause: unknown, dow
 }
 
 async function withTimeout(handled: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The handler took over ${handlerTimeoutMs} ms`)), handlerTimeoutMs);
-  });
-  await Promise.race([handled, late]).finally(() => clearTimeout(timer));
+  const inTime = await within(
+    handlerTimeoutMs,
+    handled.then(() => true),
+  );
+  if (!inTime) throw new Error(`The handler took over ${handlerTimeoutMs} ms`);
 }

@@ -8,7 +8,7 @@ export interface NewEvent {
   /** The feeds that carry it: `agent:<aid>`, `channel:<id>`, `presence:<id>` or `global`. */
   readonly audience: readonly string[];
   /** The AID of the agent that caused it; absent when the service itself did. */
-  readonly actor?: string | undefined;
+  readonly actor?: string;
   /** The payload message in proto JSON, as `toJson` makes it. */
   readonly payload: unknown;
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
 import type { Fields } from '@acsp/rpc';
@@ -19,6 +20,7 @@ const tooLarge = (maxBytes: number) => new AppError('PAYLOAD_TOO_LARGE', { detai
 
 /** The members of a JSON body, which must be an object in UTF-8. */
 export function parseBody(raw: Buffer): Fields {
+  if (!isUtf8(raw)) throw new AppError('INVALID_JSON', { detail: 'Body must be UTF-8' });
   let value: unknown;
   try {
     value = JSON.parse(raw.toString('utf8'));

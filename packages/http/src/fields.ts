@@ -29,7 +29,7 @@ function refuse<T>(context: Refine<T>, message: ErrorCode, detail: string): type
 export interface TextRule extends Codes {
   /** In Unicode code points. */
   readonly max: number;
-  /** Whether HTML is removed (decisions of the text of tasks). */
+  /** Whether markup is taken out, as of the texts of tasks. */
   readonly clean?: boolean;
 }
 
@@ -53,9 +53,9 @@ export const aid = (codes: Codes = { code: 'INVALID_AID' }) => {
 };
 
 /** A UUID of any version, in lower case afterwards. */
-export const uuid = (code: ErrorCode) =>
+export const uuid = (code: ErrorCode, missing: ErrorCode = code) =>
   z
-    .string(code)
+    .string(codesOf({ code, missing }))
     .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, code)
     .toLowerCase();
 
@@ -99,7 +99,8 @@ export const queryInteger = (min: number, max: number) =>
 export const oneOf = <const Values extends readonly [string, ...string[]]>(
   values: Values,
   code: ErrorCode = 'INVALID_FIELD',
-) => z.enum(values, code);
+  missing: ErrorCode = code,
+) => z.enum(values, codesOf({ code, missing }));
 
 /** An ISO 8601 date-time. */
 export const time = (codes: Codes) => {

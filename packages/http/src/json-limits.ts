@@ -44,13 +44,6 @@ export function codePointLength(text: string): number {
   return length;
 }
 
-declare global {
-  interface String {
-    /** ES2024, in Node since 20; not in the ES2023 library that we compile with. */
-    isWellFormed(): boolean;
-  }
-}
-
 const tooLarge = (maxBytes: number): string => `must be at most ${maxBytes} bytes as JSON`;
 
 function isPlainObject(value: unknown): value is object {

@@ -8,12 +8,13 @@ export function sendJson(
   body: unknown,
   contentType = 'application/json',
 ): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  // As a string, so that head and body leave in one write.
+  const text = JSON.stringify(body);
   response.statusCode = status;
   response.setHeader('Content-Type', contentType);
-  response.setHeader('Content-Length', bytes.length);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
-  response.end(response.req.method === 'HEAD' ? undefined : bytes);
+  response.end(response.req.method === 'HEAD' ? undefined : text);
 }
 
 /** Answers with RFC 9457 and the headers that belong to the error. */

@@ -4,10 +4,9 @@ import { AppError, toAppError } from '@acsp/errors';
 import { type AnyOperation, type Fields, perform, principalHeader, type Serving, toPublicJson } from '@acsp/rpc';
 import { span } from '@acsp/telemetry';
 import type { DescMessage } from '@bufbuild/protobuf';
-import express from 'express';
 import { parseBody, queryFields, readBody } from './body.js';
 import { sendJson, sendProblem } from './respond.js';
-import { type Match, routeTable } from './route-table.js';
+import { type Match, type RouteTable, routeTable } from './route-table.js';
 
 export interface HttpServerOptions extends Serving {
   /** 0 takes a free port. */
@@ -25,6 +24,9 @@ type Row = AnyOperation & { readonly http: string; readonly output: DescMessage 
 
 const drainMs = 5_000;
 
+/** Room for all that the gateway takes (Node's 16 KiB) and for what it adds. */
+const maxHeaderSize = 32 * 1024;
+
 /** The public door of a service: what the gateway forwards, each request with a signed principal. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const rows = options.service.methods.flatMap(({ localName, output }): Row[] => {
@@ -32,24 +34,23 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     return operation?.http === undefined ? [] : [{ ...operation, http: operation.http, output }];
   });
   const match = routeTable(rows);
-  const app = express().disable('x-powered-by').disable('query parser');
-  app.use((request, response) => {
-    answer(options, match, request, response).catch((error) => refuse(options.log, request, response, error));
-  });
-  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000 }, app);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(options.port, options.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const server = createServer(
+    { keepAliveTimeout: 65_000, requestTimeout: 30_000, maxHeaderSize },
+    (request, response) => {
+      const [path = ''] = (request.url ?? '/').split('?', 1);
+      const found = match(request.method ?? '', path);
+      answer(options, found, request, response).catch((error) => refuse(options.log, found, response, error));
+    },
+  );
+  // However many the caller sent, those that the gateway added must not be dropped.
+  server.maxHeadersCount = 0;
+  const port = await listen(server, options.port, options.host);
   return { url: `http://${options.host}:${port}`, [Symbol.asyncDispose]: () => closeServer(server, drainMs) };
 }
 
-type Matcher = ReturnType<typeof routeTable<Row>>;
+type Found = ReturnType<RouteTable<Row>>;
 
-async function answer(options: HttpServerOptions, match: Matcher, request: IncomingMessage, response: ServerResponse) {
-  const target = request.url ?? '/';
-  const [path = ''] = target.split('?', 1);
-  const found = match(request.method ?? '', path);
+async function answer(options: HttpServerOptions, found: Found, request: IncomingMessage, response: ServerResponse) {
   if (!('rows' in found)) throw notHere();
   const caller = options.principals.verify(request.headers[principalHeader] as string | undefined);
   const fields = await readFields(request, found, options.maxBodyBytes ?? 64 * 1024);
@@ -68,28 +69,23 @@ async function readFields(request: IncomingMessage, { parameters }: Match<Row>, 
   return { ...queryFields(request.url ?? ''), ...parameters };
 }
 
-function refuse(
-  log: HttpServerOptions['log'],
-  request: IncomingMessage,
-  response: ServerResponse,
-  thrown: unknown,
-): void {
+function refuse(log: HttpServerOptions['log'], found: Found, response: ServerResponse, thrown: unknown): void {
   const error = toAppError(thrown);
-  const requestId = String(request.headers['x-request-id'] ?? '');
+  const requestId = String(response.req.headers['x-request-id'] ?? '');
   if (error.cause !== undefined) {
-    log.error(
-      { err: error.cause, code: error.code, request_id: requestId, path: request.url?.split('?', 1)[0] },
-      'request failed',
-    );
+    // The pattern and not the path, which may hold a secret: the token of a connect link.
+    const route = 'rows' in found ? found.rows[0]?.http : undefined;
+    log.error({ err: error.cause, code: error.code, route, request_id: requestId }, 'request failed');
   }
   sendProblem(response, error, requestId);
 }
 
-/** 404, or 405 with Allow. */
-export function noRoute(allow: readonly string[], response: ServerResponse): AppError {
-  if (allow.length === 0) return new AppError('NOT_FOUND');
-  response.setHeader('Allow', [...allow, ...(allow.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
-  return new AppError('METHOD_NOT_ALLOWED');
+/** Opens the server and answers its port, a free one for 0. Rejects when the port is taken. */
+export async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** Takes no new connection, lets running requests end, and cuts what is left after `graceMs`. */

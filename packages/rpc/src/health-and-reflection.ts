@@ -1,9 +1,10 @@
 import { type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Server } from '@grpc/grpc-js';
-import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
+
+type PackageDefinition = ConstructorParameters<typeof ReflectionService>[0];
 
 /** Adds `grpc.health.v1.Health` and server reflection for one service; returns the switch of its health. */
 export function addHealthAndReflection(server: Server, service: DescService): (serving: boolean) => void {
@@ -13,8 +14,8 @@ export function addHealthAndReflection(server: Server, service: DescService): (s
     Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)),
   );
   // The reflection service reads nothing of a package definition but its file descriptors.
-  const definition = { [service.typeName]: { fileDescriptorProtos } } as unknown as PackageDefinition;
-  new ReflectionService(definition, { services: [service.typeName] }).addToServer(server);
+  const definition: unknown = { [service.typeName]: { fileDescriptorProtos } };
+  new ReflectionService(definition as PackageDefinition, { services: [service.typeName] }).addToServer(server);
   return (serving) => {
     for (const name of ['', service.typeName]) health.setStatus(name, serving ? 'SERVING' : 'NOT_SERVING');
   };

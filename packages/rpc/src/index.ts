@@ -5,6 +5,7 @@ export {
   byAnyone,
   byService,
   type Fields,
+  given,
   type Operation,
   type Operations,
 } from './operation.js';

@@ -6,6 +6,12 @@ import type { Agent, Principal } from './principal.js';
 /** The named members of a request as they came in: a JSON body, a query and path parameters, or a message as public JSON. */
 export type Fields = Record<string, unknown>;
 
+/** Whether any of these fields is there, for `when`. Null counts as absent. */
+export const given =
+  (...names: string[]) =>
+  (fields: Fields): boolean =>
+    names.some((name) => fields[name] !== undefined && fields[name] !== null);
+
 /** One operation of a service, served by both doors. */
 export interface Operation<Context, Input, Output> {
   /** `METHOD /path`, parameters in braces; absent on operations that only services call. */
@@ -45,24 +51,15 @@ interface Options {
   readonly writes?: boolean;
 }
 
-const isGet = (http: string) => http.startsWith('GET ');
-
 /** An operation that a known agent calls for itself. */
 export function byAgent<Context, Input, Output>(
   http: string,
   input: z.ZodType<Input>,
   handle: (context: Context, request: Input, caller: Agent) => Promise<Output>,
-  { status = 200, when, writes = !isGet(http) }: Options = {},
+  options?: Options,
 ): Operation<Context, Input, Output> {
-  return {
-    http,
-    when,
-    status,
-    writes,
-    caller: 'agent',
-    input,
-    handle: handle as Operation<Context, Input, Output>['handle'],
-  };
+  const open = byAnyone(http, input, handle as Operation<Context, Input, Output>['handle'], options);
+  return { ...open, caller: 'agent' };
 }
 
 /** An operation that needs no known caller. */
@@ -70,7 +67,7 @@ export function byAnyone<Context, Input, Output>(
   http: string,
   input: z.ZodType<Input>,
   handle: Operation<Context, Input, Output>['handle'],
-  { status = 200, when, writes = !isGet(http) }: Options = {},
+  { status = 200, when, writes = !http.startsWith('GET ') }: Options = {},
 ): Operation<Context, Input, Output> {
   return { http, when, status, writes, caller: 'anyone', input, handle };
 }

@@ -7,7 +7,7 @@ export interface OpsOptions {
   /** 0 takes any free port. */
   readonly port: number;
   /** All addresses when absent. */
-  readonly host?: string | undefined;
+  readonly host?: string;
   readonly health: Health;
 }
 

@@ -5,7 +5,7 @@ import type { Store } from './store.js';
 
 export interface StoreOptions {
   /** Absent: in memory. Stores and rate limiters with the same URL share one connection. */
-  readonly redisUrl?: string | undefined;
+  readonly redisUrl?: string;
   /** Of the keys in Redis, such as `gateway:`. */
   readonly prefix: string;
   /**

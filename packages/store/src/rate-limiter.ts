@@ -23,7 +23,7 @@ export interface RateLimiter extends AsyncDisposable {
 
 export interface RateLimiterOptions {
   /** Absent: counted in memory. Stores and rate limiters with the same URL share one connection. */
-  readonly redisUrl?: string | undefined;
+  readonly redisUrl?: string;
   readonly log: Log;
 }
 

@@ -15,7 +15,7 @@ export interface Gauge<L extends string = never> extends Counter<L> {
   dec(by?: number): void;
 }
 
-/** Durations are observed in seconds, sizes in bytes: Prometheus' base units. */
+/** Durations are observed in seconds, Prometheus' base unit. */
 export interface Histogram<L extends string = never> {
   observe(labels: Labels<L>, value: number): void;
   observe(value: number): void;
@@ -37,14 +37,13 @@ export function gauge<L extends string = never>(name: string, help: string, labe
   return once(name, () => new prometheus.Gauge<L>({ name, help, labelNames: labels, registers: [registry] }));
 }
 
-/** A histogram by its name; `buckets` are upper bounds, by default of seconds from 1 ms to 10 s. */
+/** A histogram of seconds by its name; every call with the same name answers the same histogram. */
 export function histogram<L extends string = never>(
   name: string,
   help: string,
   labels: readonly L[] = [],
-  buckets: readonly number[] = secondsBuckets,
 ): Histogram<L> {
-  const options = { name, help, labelNames: labels, buckets: [...buckets], registers: [registry] };
+  const options = { name, help, labelNames: labels, buckets: secondsBuckets, registers: [registry] };
   return once(name, () => new prometheus.Histogram<L>(options));
 }
 

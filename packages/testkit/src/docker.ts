@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerName } from '@acsp/local';
 import type { GenericContainer, StartedTestContainer } from 'testcontainers';
-import type { ServerName } from './find-servers.js';
 
 /** What docker-compose.yml runs, for tests. */
 const recipes = {

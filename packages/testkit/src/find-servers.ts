@@ -1,10 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { localServer, startNats, startRedis } from '@acsp/local';
+import { localServer, type ServerName, startNats, startRedis } from '@acsp/local';
 import { dockerAnswers, startContainer } from './docker.js';
 import { startTestPostgres } from './test-postgres.js';
-
-export type ServerName = 'postgres' | 'nats' | 'redis';
 
 /** A server for the tests and where it came from, or why there is none. */
 export type Found = ({ url: string } & Partial<AsyncDisposable>) | { missing: string };
@@ -12,7 +10,7 @@ export type Found = ({ url: string } & Partial<AsyncDisposable>) | { missing: st
 /** A place to look: undefined when it has none, an error when it has one that does not work. */
 type Place = readonly [name: string, look: () => Promise<({ url: string } & Partial<AsyncDisposable>) | undefined>];
 
-export const variables = { postgres: 'TEST_DATABASE_URL', nats: 'TEST_NATS_URL', redis: 'TEST_REDIS_URL' };
+const variables = { postgres: 'TEST_DATABASE_URL', nats: 'TEST_NATS_URL', redis: 'TEST_REDIS_URL' };
 const titles = { postgres: 'PostgreSQL', nats: 'NATS', redis: 'Redis' };
 
 /** Takes the first that works: a URL in the environment, a Docker engine, a program on this machine, and for PostgreSQL the embedded one. */

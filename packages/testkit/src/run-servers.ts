@@ -1,6 +1,6 @@
-import { localServer } from '@acsp/local';
+import { localServer, type ServerName } from '@acsp/local';
 import { dockerAnswers } from './docker.js';
-import { findServer, type ServerName } from './find-servers.js';
+import { findServer } from './find-servers.js';
 import type { ServerReport } from './servers.js';
 
 // A process of its own beside Jest: it ends, and the servers with it, when its standard input closes, which the system sees to

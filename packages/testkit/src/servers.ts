@@ -1,6 +1,5 @@
-import { freePort, type LocalServer, startNats, startRedis } from '@acsp/local';
+import { freePort, type LocalServer, type ServerName, startNats, startRedis } from '@acsp/local';
 import { startContainer } from './docker.js';
-import type { ServerName } from './find-servers.js';
 
 /** What the run found, as its start tells the test files through TEST_SERVERS. */
 export interface ServerReport {

@@ -1,6 +1,6 @@
 import { aidOf, isAid, isPublicKey, isStrongPublicKey } from '@acsp/crypto';
 import { AppError, type ErrorCode } from '@acsp/errors';
-import type { Fields } from '@acsp/rpc';
+import { type Fields, given } from '@acsp/rpc';
 import type { Call } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
 import type { SignedRequest } from './signed-request.js';
@@ -31,10 +31,10 @@ export function findSigner(
 
 /** Nobody is registered yet: the key in the body proves itself, and gives the AID. */
 function newcomer(fields: Fields): Signer {
-  const field = given(fields, 'ed25519_pubkey') ? 'ed25519_pubkey' : 'public_key';
+  const field = given('ed25519_pubkey')(fields) ? 'ed25519_pubkey' : 'public_key';
   const publicKey = readKey(fields, field, 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
-  if (given(fields, 'aid') && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
+  if (given('aid')(fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
   if (!isStrongPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
   return { aid, name: '', publicKey };
 }
@@ -49,7 +49,7 @@ async function holder({ keys }: Gateway, fields: Fields, missing?: ErrorCode): P
 }
 
 function readAid(fields: Fields, names: readonly string[], missing: ErrorCode = 'INVALID_AID'): string {
-  const name = names.find((field) => given(fields, field));
+  const name = names.find((field) => given(field)(fields));
   if (name === undefined) throw refused(missing, names[0] ?? '', 'required');
   const aid = fields[name];
   if (typeof aid !== 'string' || !isAid(aid)) throw refused('INVALID_AID', name, 'must be 50 lowercase hex characters');
@@ -57,14 +57,12 @@ function readAid(fields: Fields, names: readonly string[], missing: ErrorCode = 
 }
 
 function readKey(fields: Fields, name: string, missing: ErrorCode = 'INVALID_PUBLIC_KEY'): string {
-  if (!given(fields, name)) throw refused(missing, name, 'required');
+  if (!given(name)(fields)) throw refused(missing, name, 'required');
   const key = fields[name];
   if (typeof key !== 'string' || !isPublicKey(key))
     throw refused('INVALID_PUBLIC_KEY', name, 'must be 64 hex characters');
   return key.toLowerCase();
 }
-
-const given = (fields: Fields, name: string) => fields[name] !== undefined && fields[name] !== null;
 
 const refused = (code: ErrorCode, field: string, message: string) =>
   new AppError(code, { fields: [{ field, message }] });

@@ -25,7 +25,7 @@ const freshWhileLiveMs = 30_000;
 /** A revoked key must be useless within a second, also where no event says so. */
 const freshOtherwiseMs = 500;
 
-export function createKeys({ clients: { identity }, clock }: Pick<Context, 'clients' | 'clock'>): Keys {
+export function createKeys({ identity, clock }: Pick<Context, 'identity' | 'clock'>): Keys {
   let live = false;
   const now = () => clock.now().getTime();
   const common = { maxEntries, now, freshMs: () => (live ? freshWhileLiveMs : freshOtherwiseMs) };

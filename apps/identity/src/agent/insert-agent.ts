@@ -13,8 +13,8 @@ export interface Draft {
   readonly agentName: string;
   readonly capabilities: string[];
   readonly description: string;
-  readonly ownerId?: string | undefined;
-  readonly endpoint?: string | undefined;
+  readonly ownerId?: string;
+  readonly endpoint?: string;
   readonly metadata: JsonObject;
 }
 

@@ -4,7 +4,6 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { z } from 'zod';
 import { agentAid } from '../agent/fields.js';
-import { attestations, presence } from '../agent/other-services.js';
 import { toProfile } from '../agent/present.js';
 import { dailyBudget, utcDay } from '../budget/daily-budget.js';
 import type { Context } from '../context.js';
@@ -21,10 +20,14 @@ export async function getAgent({ database, clock }: Context, { aid }: GetAgent) 
     createdAt: timestampFromDate(agent.created_at),
     budgetRemaining: agent.budget_remaining,
     regionId: agent.region_id,
-    presence,
-    attestations,
+    presence: neverSeen,
+    attestations: neverAttested,
   } satisfies MessageInitShape<typeof GetAgentResponseSchema>;
 }
+
+// Other services know these. What they would say of an agent that they have never met.
+const neverSeen = { status: 'offline' };
+const neverAttested = { count: 0 };
 
 type Row = Agent & { readonly budget_remaining: number };
 

@@ -45,7 +45,7 @@ const ownAid = aid({ missing: 'MISSING_FIELDS', code: 'INVALID_AID' });
 const extras = { owner_id: ownerId.optional(), endpoint: endpoint.optional(), metadata: agentMetadata.default({}) };
 
 /** A claimed AID has to be that of the key, in either form. */
-const belongs = ({ aid, publicKey }: { readonly aid?: string | undefined; readonly publicKey: string }) =>
+const belongs = ({ aid, publicKey }: { readonly aid?: string; readonly publicKey: string }) =>
   aid === undefined || aid === aidOf(publicKey);
 
 const detailed = z

@@ -7,6 +7,7 @@ import { Prisma, type Task } from '../generated/prisma/client.js';
 import { TaskStatus } from '../generated/prisma/enums.js';
 import { callerAid, priority } from '../task/fields.js';
 import { toSummary } from '../task/present.js';
+import { expiring, includes } from '../task/state.js';
 
 /** One page of the tasks that pass every filter. */
 export async function listTasks(context: Context, request: ListTasks) {
@@ -77,12 +78,13 @@ function conditions(filters: ListTasks, now: Date): Prisma.Sql {
 function hasStatus(status: string, now: Date): Prisma.Sql {
   const asked = new Set(status.split(','));
   const named = (list: readonly string[]) => Prisma.raw(list.map((name) => `'${name}'`).join(', '));
-  const live = ['open', 'claimed'].filter((name) => asked.has(name));
-  const other = Object.keys(TaskStatus).filter((name) => asked.has(name) && !live.includes(name));
+  const live = expiring.filter((name) => asked.has(name));
+  const other = Object.keys(TaskStatus).filter((name) => asked.has(name) && !includes(expiring, name));
   const parts: Prisma.Sql[] = [];
   if (live.length > 0) parts.push(Prisma.sql`status IN (${named(live)}) AND expires_at > ${now}::timestamptz`);
   if (other.length > 0) parts.push(Prisma.sql`status IN (${named(other)})`);
-  if (asked.has('expired')) parts.push(Prisma.sql`status IN ('open', 'claimed') AND expires_at <= ${now}::timestamptz`);
+  if (asked.has('expired'))
+    parts.push(Prisma.sql`status IN (${named(expiring)}) AND expires_at <= ${now}::timestamptz`);
   return Prisma.sql`(${Prisma.join(parts, ' OR ')})`;
 }
 

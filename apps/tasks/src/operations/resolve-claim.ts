@@ -61,7 +61,12 @@ async function whyRefused({ database }: Context, task: RuledTask, claimId: strin
 type ResolveClaim = z.infer<typeof resolveClaimInput>;
 
 export const resolveClaimInput = z
-  .object({ aid: callerAid, task_id: taskId, claim_id: uuid('INVALID_FIELD'), decision: oneOf(['accept', 'reject']) })
+  .object({
+    aid: callerAid,
+    task_id: taskId,
+    claim_id: uuid('INVALID_FIELD', 'MISSING_FIELDS'),
+    decision: oneOf(['accept', 'reject'], 'INVALID_FIELD', 'MISSING_FIELDS'),
+  })
   .transform(({ task_id, claim_id, ...same }) => ({
     ...same,
     taskId: task_id,

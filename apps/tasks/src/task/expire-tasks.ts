@@ -17,14 +17,9 @@ const expireBatch = ({ database, clock }: Context) =>
     const due = await tx.$queryRaw<{ id: string }[]>`
       SELECT id FROM task WHERE status IN ('open', 'claimed') AND expires_at <= ${now}::timestamptz
       ORDER BY expires_at LIMIT ${batch}::int FOR UPDATE SKIP LOCKED`;
-    if (due.length > 0)
-      await tx.$executeRaw(
-        expireStatement(
-          due.map(({ id }) => id),
-          now,
-        ),
-      );
-    return due.length;
+    const ids = due.map(({ id }) => id);
+    if (ids.length > 0) await tx.$executeRaw(expireStatement(ids, now));
+    return ids.length;
   });
 
 const expireStatement = (ids: readonly string[], now: Date) => Prisma.sql`

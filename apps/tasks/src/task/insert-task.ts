@@ -15,13 +15,13 @@ export interface Draft {
   readonly requirements: readonly string[];
   readonly tags: readonly string[];
   readonly priority: TaskPriority;
-  readonly deadline?: Date | undefined;
+  readonly deadline?: Date;
   readonly ttlMinutes: number;
-  readonly targetAid?: string | undefined;
+  readonly targetAid?: string;
   readonly maxClaims: number;
-  readonly workspaceId?: string | undefined;
-  readonly groupId?: string | undefined;
-  readonly parentId?: string | undefined;
+  readonly workspaceId?: string;
+  readonly groupId?: string;
+  readonly parentId?: string;
   readonly metadata: JsonObject;
 }
 

@@ -20,7 +20,7 @@ export async function matchScore(
     await prisma.claim.update({ where: { task_id_id: { task_id, id } }, data: { match_score: score } });
     return score;
   } catch {
-    // A claim never fails for its score; the call is counted by the client.
+    // A claim never fails for its score.
     return null;
   }
 }

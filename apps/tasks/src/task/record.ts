@@ -8,9 +8,9 @@ export interface Happening {
   /** The agent that acted; absent when the service did. */
   readonly actorAid?: string;
   /** The claim that it is about, as SQL over `changed`. */
-  readonly claimId?: Prisma.Sql | undefined;
+  readonly claimId?: Prisma.Sql;
   /** What the agent added in its own words. */
-  readonly note?: string | undefined;
+  readonly note?: string;
   readonly now: Date;
 }
 

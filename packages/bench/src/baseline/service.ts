@@ -14,6 +14,8 @@ export async function startService(databaseUrl: string): Promise<Server> {
   addRoutes(app, pool);
   return new Promise((resolve) => {
     const server = app.listen(0, '127.0.0.1', () => resolve(server));
+    // While the other side has its turn the gateway's connections rest; with Node's 5 s one would close as it is used again.
+    server.keepAliveTimeout = 65_000;
   });
 }
 
