@@ -20,7 +20,7 @@ export const configSchema = z.object({
   /** Shared by all services; signs who a call is made for. */
   PRINCIPAL_SECRET: z.string().min(32),
   /** What the scheduler shows on internal operations. Absent: nobody may call them. */
-  INTERNAL_TOKEN: z.string().optional(),
+  INTERNAL_TOKEN: z.string().min(16).optional(),
 
   IDENTITY_GRPC: z.string(),
   /** Public doors of the services. The operations of one that is absent answer 503. */

@@ -91,6 +91,8 @@ describe('a body', () => {
 
   test('that is far too large is refused in a way that the sender sees', async () => {
     expect((await gateway.post('tasks', 'x'.repeat(5_000_000), bearer(agent()))).status).toBe(413);
+    const chunks = Array<string>(100).fill('x'.repeat(70_000));
+    expect((await ask(gateway.url, 'POST', '/api/acsp/tasks', { ...bearer(agent()), chunks })).status).toBe(413);
   });
 });
 
@@ -159,6 +161,7 @@ test.each([
     431,
     'PAYLOAD_TOO_LARGE',
   ],
+  ['a request without a host', 'GET /api/acsp/status HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'INVALID_FIELD'],
   ['a target that is too long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'PAYLOAD_TOO_LARGE'],
 ])('answers %s with a problem', async (_, text, status, code) => {
   const { hostname, port } = new URL(gateway.url);
@@ -172,6 +175,20 @@ test.each([
   expect(JSON.parse(body)).toMatchObject({ status, code });
 });
 
+test('an expectation that nobody knows changes nothing', async () => {
+  const { loginKey } = gateway.identity.register();
+  const headers = { authorization: `Bearer ${loginKey}`, expect: 'miracles' };
+  expect((await gateway.get('tasks', { headers })).status).toBe(200);
+});
+
+test('no header hides behind many others', async () => {
+  const { loginKey } = gateway.identity.register();
+  const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, i) => [`acsp-${i}`, 'x']));
+  const headers = { ...many, authorization: `Bearer ${loginKey}`, 'content-type': 'application/json' };
+  expect((await gateway.post('tasks', '{"a":1}', { headers })).status).toBe(200);
+  expect(gateway.service.seen.at(-1)?.body.toString()).toBe('{"a":1}');
+});
+
 test.each([
   ['GET', 'text/html,application/xhtml+xml,*/*;q=0.8'],
   ['HEAD', 'application/json'],
@@ -180,6 +197,7 @@ test.each([
   expect(reply.status).toBe(200);
   expect(reply.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
   expect(reply.headers['content-security-policy']).toMatch(/script-src 'sha256-/);
+  expect(reply.headers['x-request-id']).toBeDefined();
 });
 
 test('a connect link is redeemed where JSON is asked for', async () => {

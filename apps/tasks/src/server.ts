@@ -18,13 +18,14 @@ export interface TasksServer extends AsyncDisposable {
 }
 
 const expiryIntervalMs = 30_000;
+const healthIntervalMs = 1_000;
 
 /** Starts relay, consumers, jobs and doors. Returns as soon as it answers, even where the database is still away: then with 503. */
 export async function start(context: Context, health: Health): Promise<TasksServer> {
   const { database, bus, config, principals, log } = context;
   const stack = createStack({ log });
+  // Not the bus: while it is away nothing is refused, events wait in the outbox.
   health.check('database', () => database.ping());
-  health.check('bus', () => bus.ready());
 
   const relay = stack.use(startRelay({ database, bus, service: 'tasks', payloads: { task: TaskEventSchema }, log }));
   stack.use(
@@ -49,6 +50,7 @@ export async function start(context: Context, health: Health): Promise<TasksServ
     log,
   };
   const rpc = stack.use(await serveRpc({ ...door, port: config.GRPC_PORT }));
+  stack.use(every(healthIntervalMs, async () => rpc.setServing((await health.ready()).ready), log));
   const http = stack.use(await serveHttp({ ...door, port: config.HTTP_PORT }));
   return { url: http.url, address: rpc.address, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }

@@ -3,12 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
 import type { Fields } from '@acsp/rpc';
 
-/** The bytes of a request's body. Throws PAYLOAD_TOO_LARGE as soon as they are too many; the rest is not read. */
+/**
+ * The bytes of a request's body. Throws PAYLOAD_TOO_LARGE as soon as they are too many; the rest is not read, and the request not destroyed,
+ * so that its refusal still reaches the sender.
+ */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);

@@ -29,7 +29,8 @@ export async function perform(
   fields: Fields,
   caller: Principal,
 ) {
-  if (operation.caller === 'agent' && caller.aid === undefined) throw new AppError('AUTH_REQUIRED');
+  if (operation.caller === 'agent' && (caller.aid === undefined || caller.via === 'aid'))
+    throw new AppError('AUTH_REQUIRED');
   if (operation.caller === 'service' && caller.via !== 'service') throw new AppError('PERMISSION_DENIED');
   const request = parseFields(operation.input, fields);
   if (operation.caller === 'agent' && typeof request?.aid === 'string' && request.aid !== caller.aid) {

@@ -7,7 +7,7 @@ const timeoutMs = 300;
 
 /** How well the claimer fits the task, 0 to 1, kept with the claim; null when search is absent, late or does not know the agent. */
 export async function matchScore(
-  { search, database: { prisma } }: Context,
+  { search, database: { prisma }, log }: Context,
   claim: Aggregated<Claim>,
 ): Promise<number | null> {
   if (search === undefined) return null;
@@ -19,8 +19,9 @@ export async function matchScore(
     if (score === undefined) return null;
     await prisma.claim.update({ where: { task_id_id: { task_id, id } }, data: { match_score: score } });
     return score;
-  } catch {
+  } catch (error) {
     // A claim never fails for its score.
+    log.warn({ err: error, claim: id }, 'no match_score');
     return null;
   }
 }
