@@ -30,6 +30,24 @@ test('answers 201 with an open task of the caller, and the defaults for what was
   });
 });
 
+test('frees every text of HTML, the items of lists too', async () => {
+  const fields = {
+    title: '<b>Sort</b>',
+    description: 'By <i>weight</i>',
+    requirements: ['<b>scales</b>'],
+    tags: ['<u>rock</u>'],
+  };
+  const { body } = await steps.create(ann, fields);
+  expect(body.task).toMatchObject({
+    title: 'Sort',
+    description: 'By weight',
+    requirements: ['scales'],
+    tags: ['rock'],
+  });
+  const empty = await steps.create(ann, { ...fields, tags: ['<br>'] });
+  expect(empty).toMatchObject({ status: 400, body: { code: 'INVALID_TAGS' } });
+});
+
 test('keeps every field as it was given', async () => {
   const fields = {
     ...{ title: 'Sort 🪨', description: 'By weight', requirements: ['scales', 'R&D'], tags: ['rock', 'a < b'] },

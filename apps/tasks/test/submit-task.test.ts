@@ -42,6 +42,12 @@ test('says that the task failed, and why', async () => {
   expect(last).toMatchObject({ msg_type: 'system', content: 'Bob gave up: The heap fell over' });
 });
 
+test('a failure without a reason does not put the whole result into the thread', async () => {
+  const id = await bring('in_progress');
+  await steps.submit(bob, id, { failed: true, result_text: 'x'.repeat(4096) });
+  expect((await steps.details(ann, id)).body.messages.at(-1).content).toBe('Bob gave up');
+});
+
 test('needs no approval where the assigned agent is the creator', async () => {
   const id = await bring('in_progress');
   await tasks.context.database.prisma.task.update({ where: { id }, data: { creator_aid: bob.aid } });

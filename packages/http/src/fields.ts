@@ -64,13 +64,15 @@ export interface ListRule extends Codes {
   readonly max: number;
   /** Of one item, in code points. */
   readonly maxLength: number;
+  /** Whether HTML is removed from the items. */
+  readonly clean?: boolean;
 }
 
 /** A list of texts. */
-export function textList({ min = 0, max, maxLength, ...codes }: ListRule) {
+export function textList({ min = 0, max, maxLength, clean, ...codes }: ListRule) {
   const { code, error } = codesOf(codes);
   return z
-    .array(text({ code, max: maxLength }), { error })
+    .array(text({ code, max: maxLength, clean }), { error })
     .min(min, code)
     .max(max, code);
 }

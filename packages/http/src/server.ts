@@ -70,6 +70,8 @@ async function readFields(request: IncomingMessage, { parameters }: Match<Row>, 
 }
 
 function refuse(log: HttpServerOptions['log'], found: Found, response: ServerResponse, thrown: unknown): void {
+  // Whoever broke off hears nothing, and must not fill the log.
+  if (response.destroyed) return;
   const error = toAppError(thrown);
   const requestId = String(response.req.headers['x-request-id'] ?? '');
   if (error.cause !== undefined) {

@@ -10,6 +10,11 @@ test('an error without a message is said by its code', () => {
   expect(describeFailure(error)).toEqual({ sentence: 'ECONNREFUSED.', known: true });
 });
 
+test('a data directory that cannot be used needs no stack', () => {
+  const error = Object.assign(new Error('The data directory x is in use by process 5.'), { name: 'LocalServerError' });
+  expect(describeFailure(error)).toEqual({ sentence: 'The data directory x is in use by process 5.', known: true });
+});
+
 test('a wrong call of Node is not a known reason', () => {
   const error = Object.assign(new TypeError('The "path" argument must be of type string'), {
     code: 'ERR_INVALID_ARG_TYPE',

@@ -9,6 +9,9 @@ interface Known extends Error {
   readonly port?: unknown;
 }
 
+/** Errors of ours that name the surroundings: wrong settings, and a data directory that is in use or broken. */
+const ours = new Set(['ConfigError', 'LocalServerError']);
+
 /** Why a start failed, as one sentence for the person who started it. Errors with a code and ours of known classes need no stack. */
 export function describeFailure(error: unknown): StartFailure {
   if (!(error instanceof Error)) return { sentence: sentenceOf(String(error)), known: false };
@@ -16,7 +19,7 @@ export function describeFailure(error: unknown): StartFailure {
   if (code === 'EADDRINUSE') return { sentence: `port ${port} is in use by another process.`, known: true };
   if (code === 'EACCES' && port !== undefined) return { sentence: `port ${port} needs more rights.`, known: true };
   // Node's own ERR_ codes say that it was called in a wrong way: those are bugs.
-  const known = name === 'ConfigError' || (typeof code === 'string' && !code.startsWith('ERR_'));
+  const known = ours.has(name) || (typeof code === 'string' && !code.startsWith('ERR_'));
   // An AggregateError of a connection attempt has a code and no message.
   return { sentence: sentenceOf(error.message || (typeof code === 'string' ? code : name)), known };
 }

@@ -8,6 +8,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
 import { callerAid, remark, taskId } from '../task/fields.js';
 import { moveTask, type Step } from '../task/move-task.js';
+import { withComment } from '../task/record.js';
 import { decideSubmit } from '../task/state.js';
 
 /** The assigned agent hands in its result, or says that it failed. */
@@ -39,7 +40,7 @@ function submission({ taskId, resultText, result, failed, failureReason }: Submi
     event: failed
       ? 'task.failed'
       : Prisma.sql`CASE changed.status WHEN 'done' THEN 'task.approved' ELSE 'task.submitted' END`,
-    says: failed ? `${agent.name} gave up: ${failureReason ?? resultText}` : `${agent.name} submitted a result`,
+    says: failed ? withComment(`${agent.name} gave up`, failureReason) : `${agent.name} submitted a result`,
     actorAid: agent.aid,
     note: failed ? failureReason : undefined,
     now,

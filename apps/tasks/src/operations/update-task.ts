@@ -8,6 +8,7 @@ import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { callerAid, remark, taskId } from '../task/fields.js';
 import { moveTask, type Step } from '../task/move-task.js';
+import { withComment } from '../task/record.js';
 import { type Action, actions, decideAction, moves } from '../task/state.js';
 
 /** Moves a task along interface 3.1: start, cancel, approve, reject, unclaim. */
@@ -96,9 +97,6 @@ function withdrawalStep({ taskId, comment, agent, now }: Update): Step {
     refusal: () => 'PERMISSION_DENIED',
   };
 }
-
-const withComment = (text: string, comment: string | undefined) =>
-  comment === undefined ? text : `${text}: ${comment}`;
 
 type UpdateTask = z.infer<typeof updateTaskInput>;
 

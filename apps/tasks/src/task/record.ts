@@ -14,6 +14,10 @@ export interface Happening {
   readonly now: Date;
 }
 
+/** What a system message says, with what the agent added. */
+export const withComment = (text: string, comment: string | undefined): string =>
+  comment === undefined ? text : `${text}: ${comment}`;
+
 /** The columns that `changed` must return: the task after the change, and what of it was different before. */
 export const changedColumns = Prisma.sql`
   task.id, task.title, task.status, task.creator_aid, task.assigned_aid, task.target_aid, task.max_claims,
