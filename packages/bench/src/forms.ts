@@ -36,7 +36,7 @@ const runDistributed: Run = async (environment, options, stack) => {
 
 const runGrpc: Run = async (environment, options, stack) => {
   const side = stack.use(await startDistributed(environment));
-  return cycleTable(await measureCycles(side, options.pace, environment.logDir));
+  return cycleTable(await measureCycles(side, options.pace, environment));
 };
 
 export const forms: Readonly<Record<string, Run>> = {

@@ -7,6 +7,7 @@ import { median } from './latency.js';
 import { idle } from './measure.js';
 import type { Distributed } from './sides/distributed.js';
 import { principalSecret } from './sides/settings.js';
+import type { Environment } from './sides/side.js';
 
 export interface CycleSample extends CycleResult {
   readonly concurrency: number;
@@ -17,7 +18,11 @@ export interface CycleSample extends CycleResult {
 const script = fileURLToPath(new URL('./grpc-worker.js', import.meta.url));
 
 /** One worker process drives tasks by gRPC: create → claim → submit → approve. The median round of each concurrency. */
-export async function measureCycles(side: Distributed, pace: Pace, logDir: string): Promise<CycleSample[]> {
+export async function measureCycles(
+  side: Distributed,
+  pace: Pace,
+  { servers: { postgres }, logDir }: Environment,
+): Promise<CycleSample[]> {
   await using worker = startChild({ name: 'grpc-worker', script, env: {}, logDir });
   const servers = [...side.servers, { name: 'worker', pid: worker.pid }];
   const run = async (concurrency: number, seconds: number): Promise<CycleSample> => {
@@ -32,6 +37,7 @@ export async function measureCycles(side: Distributed, pace: Pace, logDir: strin
   };
   const samples: CycleSample[] = [];
   await run(32, pace.warmUpSeconds * 2);
+  await postgres.analyze();
   for (const concurrency of [32, 64]) {
     const rounds: CycleSample[] = [];
     for (let round = 0; round < pace.rounds; round += 1) rounds.push(await run(concurrency, pace.seconds));
