@@ -41,6 +41,8 @@ export function startRelay(options: RelayOptions): Relay {
   async function lead(client: pg.Client, signal: AbortSignal): Promise<void> {
     client.on('notification', wake.wake);
     await client.query(`LISTEN ${channel}`);
+    // A mark that is lost in a crash only means that an event is published again, under the same id.
+    await client.query('SET synchronous_commit = off');
     leading = true;
     for (let ending = false; !ending; ) {
       ending = signal.aborted;

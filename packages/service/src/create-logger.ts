@@ -32,9 +32,17 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
       redact: { paths: secretBindings, censor: '[redacted]' },
       hooks: { streamWrite: scrub },
     },
-    // Lines are written while the event loop goes on; pino writes out the rest when the process exits.
-    destination ?? openDestination({ fd: 1, sync: false }),
+    destination ?? standardOutput(),
   );
+}
+
+const flushMs = 100;
+
+/** Lines are written together, while the event loop goes on: a write for each would be a tenth of a request. Pino writes out the rest at exit. */
+function standardOutput(): DestinationStream {
+  const output = openDestination({ fd: 1, sync: false, minLength: 4096 });
+  setInterval(() => output.flush(), flushMs).unref();
+  return output;
 }
 
 function formatFields(fields: Record<string, unknown>): Record<string, unknown> {

@@ -98,7 +98,7 @@ const insertStatement = (row: NewTask) => Prisma.sql`
       coalesce(parent.workspace_id, ${row.workspace_id}::uuid), coalesce(parent.group_id, ${row.group_id}::uuid),
       ${JSON.stringify(row.metadata)}::jsonb, ${row.created_at}::timestamptz
     FROM parent
-    RETURNING id, title, status, creator_aid, assigned_aid, target_aid, depth, workspace_id, group_id,
+    RETURNING id, title, status, creator_aid, assigned_aid, target_aid, max_claims, depth, workspace_id, group_id,
       NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid
   ),
   ${recorded({ event: 'task.created', says: `${row.creator_name} created the task`, actorAid: row.creator_aid, now: row.created_at })}

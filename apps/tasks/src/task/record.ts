@@ -65,11 +65,14 @@ const literals = ({ event, says, actorAid }: Happening) => ({
   actor: Prisma.sql`${actorAid ?? null}::text`,
 });
 
+/** Where a task takes one claim, the claimer is the assigned agent, and claims need not be looked at. */
 const audience = (actor: Prisma.Sql) => Prisma.sql`ARRAY(
   SELECT DISTINCT 'agent:' || aid
   FROM unnest(
     ARRAY[changed.creator_aid, changed.assigned_aid, changed.previous_assigned_aid, changed.target_aid, ${actor}]
-    || ARRAY(SELECT agent_aid FROM claim WHERE claim.task_id = changed.id AND claim.status IN ('pending', 'accepted'))
+    || CASE WHEN changed.max_claims > 1 THEN
+      ARRAY(SELECT agent_aid FROM claim WHERE claim.task_id = changed.id AND claim.status IN ('pending', 'accepted'))
+    END
   ) AS aid
   WHERE aid IS NOT NULL)`;
 
