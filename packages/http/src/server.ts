@@ -11,8 +11,6 @@ import { type Match, type RouteTable, routeTable } from './route-table.js';
 export interface HttpServerOptions extends Serving {
   /** 0 takes a free port. */
   readonly port: number;
-  /** 64 KiB when absent. */
-  readonly maxBodyBytes?: number;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -23,6 +21,7 @@ export interface HttpServer extends AsyncDisposable {
 type Row = AnyOperation & { readonly http: string; readonly output: DescMessage };
 
 const drainMs = 5_000;
+const maxBodyBytes = 64 * 1024;
 
 /** Room for all that the gateway takes (Node's 16 KiB) and for what it adds. */
 const maxHeaderSize = 32 * 1024;
@@ -53,7 +52,7 @@ type Found = ReturnType<RouteTable<Row>>;
 async function answer(options: HttpServerOptions, found: Found, request: IncomingMessage, response: ServerResponse) {
   if (!('rows' in found)) throw notHere();
   const caller = options.principals.verify(request.headers[principalHeader] as string | undefined);
-  const fields = await readFields(request, found, options.maxBodyBytes ?? 64 * 1024);
+  const fields = await readFields(request, found);
   const row = found.rows.find(({ when }) => when === undefined || when(fields));
   if (row === undefined) throw notHere();
   const parent = { traceparent: request.headers.traceparent as string };
@@ -64,8 +63,8 @@ async function answer(options: HttpServerOptions, found: Found, request: Incomin
 /** The gateway forwards what the interface has: an operation that this service lacks is one that a later version of it has. */
 const notHere = () => new AppError('SERVICE_UNAVAILABLE', { detail: 'This operation is not available here' });
 
-async function readFields(request: IncomingMessage, { parameters }: Match<Row>, maxBytes: number): Promise<Fields> {
-  if (request.method === 'POST') return { ...parseBody(await readBody(request, maxBytes)), ...parameters };
+async function readFields(request: IncomingMessage, { parameters }: Match<Row>): Promise<Fields> {
+  if (request.method === 'POST') return { ...parseBody(await readBody(request, maxBodyBytes)), ...parameters };
   return { ...queryFields(request.url ?? ''), ...parameters };
 }
 

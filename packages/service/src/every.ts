@@ -1,4 +1,3 @@
-import type { Logger } from './create-logger.js';
 import { within } from './within.js';
 
 /**
@@ -9,7 +8,7 @@ import { within } from './within.js';
 export function every(
   intervalMs: number,
   job: (signal: AbortSignal) => void | Promise<void>,
-  log: Logger,
+  log: { error(fields: object, message: string): void },
   { stopTimeoutMs = 10_000 }: { readonly stopTimeoutMs?: number } = {},
 ): AsyncDisposable {
   const stop = new AbortController();

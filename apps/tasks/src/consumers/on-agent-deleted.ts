@@ -4,6 +4,7 @@ import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { ruledColumns } from '../task/columns.js';
+import { notOver } from '../task/conditions.js';
 import { changedColumns, recorded } from '../task/record.js';
 
 const batch = 200;
@@ -25,7 +26,7 @@ const cancelCreated = ({ database, clock }: Context, aid: string) =>
     const now = clock.now();
     const found = await tx.$queryRaw<{ id: string }[]>`
       SELECT id FROM task
-      WHERE creator_aid = ${aid} AND (status IN ('in_progress', 'review') OR status IN ('open', 'claimed') AND expires_at > ${now}::timestamptz)
+      WHERE creator_aid = ${aid} AND ${notOver(now)}
       ORDER BY id LIMIT ${batch}::int FOR UPDATE`;
     const ids = found.map(({ id }) => id);
     if (ids.length > 0) await tx.$executeRaw(cancelStatement(ids, now));

@@ -10,6 +10,7 @@ import type { Context } from '../context.js';
 import { type Claim, Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
 import { claimColumns, type RuledTask, ruledColumns } from '../task/columns.js';
+import { liveClaim } from '../task/conditions.js';
 import { callerAid, remark, taskId } from '../task/fields.js';
 import { matchScore } from '../task/match-score.js';
 import { toClaim } from '../task/present.js';
@@ -41,7 +42,7 @@ type Attempt = RuledTask & {
 const claimStatement = ({ taskId, message, etaMinutes }: ClaimTask, agent: Agent, now: Date) => Prisma.sql`
   WITH asked AS (SELECT status FROM task WHERE id = ${taskId}::uuid),
   before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ${taskId}::uuid FOR UPDATE),
-  held AS (SELECT 1 FROM claim WHERE task_id = ${taskId}::uuid AND agent_aid = ${agent.aid} AND status IN ('pending', 'accepted')),
+  held AS (${liveClaim(taskId, agent.aid)}),
   changed AS (
     UPDATE task SET
       claims_count = before.claims_count + 1,

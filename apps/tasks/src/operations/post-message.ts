@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { type RuledTask, ruledColumns } from '../task/columns.js';
+import { liveClaim, notOver } from '../task/conditions.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { eventRow } from '../task/record.js';
 import { refuseMessage } from '../task/state.js';
@@ -41,13 +42,13 @@ interface Post extends PostMessage {
 /** The lock is shared: writers do not wait for one another, only for a change of the task's state. */
 const postStatement = ({ id, taskId, sender, content, msgType, metadata, now }: Post) => Prisma.sql`
   WITH before AS (SELECT ${ruledColumns('task')}, task.title FROM task WHERE id = ${taskId}::uuid FOR SHARE),
-  held AS (SELECT 1 FROM claim WHERE task_id = ${taskId}::uuid AND agent_aid = ${sender.aid} AND status IN ('pending', 'accepted')),
+  held AS (${liveClaim(taskId, sender.aid)}),
   posted AS (
     INSERT INTO message (id, task_id, sender_aid, sender_name, msg_type, content, metadata, created_at)
     SELECT ${id}::uuid, id, ${sender.aid}, ${sender.name}, ${msgType}::message_type, ${content}, ${JSON.stringify(metadata)}::jsonb,
       ${now}::timestamptz
     FROM before
-    WHERE (status IN ('in_progress', 'review') OR status IN ('open', 'claimed') AND expires_at > ${now}::timestamptz)
+    WHERE ${notOver(now)}
       AND (${sender.aid} IN (creator_aid, assigned_aid) OR EXISTS (SELECT FROM held))
     RETURNING id, task_id
   ),

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../context.js';
 import { Prisma, type Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
+import { notOver } from './conditions.js';
 import { recorded } from './record.js';
 import { refuseSubtask } from './state.js';
 
@@ -110,7 +111,7 @@ const noParent = Prisma.sql`SELECT NULL::uuid AS id, 0 AS depth, NULL::uuid AS w
 const takingParent = (id: string, aid: string, now: Date) => Prisma.sql`
   UPDATE task SET subtasks_count = subtasks_count + 1
   WHERE id = ${id}::uuid AND ${aid} IN (creator_aid, assigned_aid) AND depth < 3
-    AND (status IN ('in_progress', 'review') OR status IN ('open', 'claimed') AND expires_at > ${now}::timestamptz)
+    AND ${notOver(now)}
   RETURNING id, depth, workspace_id, group_id`;
 
 async function whyRefused({ database }: Context, row: NewTask): Promise<ErrorCode> {
