@@ -10,6 +10,8 @@ export const configSchema = z.object({
   IDENTITY_GRPC: z.string(),
   /** Absent: claims have no match_score. */
   SEARCH_GRPC: z.string().optional(),
+  /** How long a claim waits for its match_score. */
+  MATCH_TIMEOUT_MS: z.coerce.number().int().min(1).max(5_000).default(300),
   /** Shared by all services; signs who a call is made for. */
   PRINCIPAL_SECRET: z.string().min(32),
   HOST: z.string().default('0.0.0.0'),

@@ -39,6 +39,8 @@ export interface Options {
   readonly identityAddress?: string;
   /** Of a search service; absent as where none is deployed. */
   readonly searchAddress?: string;
+  /** How long a claim waits for search; the service's own limit when absent. */
+  readonly matchTimeoutMs?: number;
   /** Whether the service's own sweep may run; otherwise only that of the test does. */
   readonly sweeps?: boolean;
   /** Whether to wait for the tables; false where the database is away. */
@@ -62,6 +64,7 @@ export async function startTasks({
   databaseUrl,
   identityAddress,
   searchAddress,
+  matchTimeoutMs,
   sweeps = false,
   migrated = true,
 }: Options = {}): Promise<Tasks> {
@@ -71,6 +74,7 @@ export async function startTasks({
     DATABASE_URL: url,
     IDENTITY_GRPC: identityAddress ?? stack.use(await serveKnownAgents()).address,
     SEARCH_GRPC: searchAddress,
+    MATCH_TIMEOUT_MS: matchTimeoutMs,
     PRINCIPAL_SECRET: secret,
     HOST: '127.0.0.1',
     HTTP_PORT: 0,

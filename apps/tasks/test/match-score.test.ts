@@ -22,13 +22,17 @@ async function score(_context: unknown, { aid, text }: { aid: string; text: stri
   return { score: aid === newcomer.aid ? undefined : 0.75 };
 }
 
-async function start() {
+async function serveSearch() {
   const match = byService(z.object({ aid: z.string(), text: z.string() }), score);
   const at = { principals, host: '127.0.0.1', port: 0, log };
-  const search = stack.use(await serveRpc({ service: SearchService, operations: { match }, context: {}, ...at }));
-  return stepsOf(stack.use(await startTasks({ searchAddress: search.address })));
+  return stack.use(await serveRpc({ service: SearchService, operations: { match }, context: {}, ...at })).address;
 }
-const starting = start();
+const searching = serveSearch();
+
+const start = async (matchTimeoutMs?: number) =>
+  stepsOf(stack.use(await startTasks({ searchAddress: await searching, matchTimeoutMs })));
+// On a machine that is busy with other tests, 300 ms may pass before a quick search is heard.
+const starting = start(5_000);
 afterAll(() => {
   release();
   return stack[Symbol.asyncDispose]();
@@ -43,18 +47,21 @@ test('a claim carries how well its agent fits the title, description, requiremen
   expect((await steps.details(ann, id)).body.claims).toEqual([body.claim]);
 });
 
+const accepted = { status: 200, body: { claim: { status: 'accepted', match_score: null } } };
+
 test.each([
   ['does not know the agent', newcomer],
   ['fails', unlucky],
-  ['does not answer in time', slow],
 ])('a claim is accepted without a score where search %s', async (_what, who) => {
   const steps = await starting;
+  expect(await steps.claim(who, await steps.created(ann))).toMatchObject(accepted);
+});
+
+test('a claim is accepted without a score where search does not answer in time', async () => {
+  const steps = await start();
   const id = await steps.created(ann);
   const started = Date.now();
-  expect(await steps.claim(who, id)).toMatchObject({
-    status: 200,
-    body: { claim: { status: 'accepted', match_score: null } },
-  });
+  expect(await steps.claim(slow, id)).toMatchObject(accepted);
   expect(Date.now() - started).toBeLessThan(3_000);
 });
 

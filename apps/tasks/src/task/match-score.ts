@@ -2,12 +2,9 @@ import type { Context } from '../context.js';
 import type { Claim } from '../generated/prisma/client.js';
 import type { Aggregated } from './present.js';
 
-/** A claim is answered at this time at the latest, with or without a score. */
-const timeoutMs = 300;
-
 /** How well the claimer fits the task, 0 to 1, kept with the claim; null when search is absent, late or does not know the agent. */
 export async function matchScore(
-  { search, database: { prisma }, log }: Context,
+  { config, search, database: { prisma }, log }: Context,
   claim: Aggregated<Claim>,
 ): Promise<number | null> {
   if (search === undefined) return null;
@@ -15,7 +12,7 @@ export async function matchScore(
   try {
     const task = await prisma.task.findUniqueOrThrow({ where: { id: task_id } });
     const text = [task.title, task.description, ...task.requirements, ...task.tags].join('\n');
-    const { score } = await search.match({ aid: claim.agent_aid, text }, { timeoutMs });
+    const { score } = await search.match({ aid: claim.agent_aid, text }, { timeoutMs: config.MATCH_TIMEOUT_MS });
     if (score === undefined) return null;
     await prisma.claim.update({ where: { task_id_id: { task_id, id } }, data: { match_score: score } });
     return score;
