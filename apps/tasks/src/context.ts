@@ -20,6 +20,8 @@ export interface Context extends AsyncDisposable {
   readonly principals: Principals;
   /** Large totals of lists, by filter, for a moment. */
   readonly totals: LRUCache<string, Promise<number>>;
+  /** When a task was assigned by a claim, by performance.now() and not before the commit: of late claims of this process. */
+  readonly taken: LRUCache<string, number>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -51,6 +53,7 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
         : stack.use(rpcClient(SearchService, { ...peer, address: config.SEARCH_GRPC })),
     principals,
     totals: new LRUCache({ max: 500, ttl: 2_000 }),
+    taken: new LRUCache({ max: 5_000 }),
     clock: overrides.clock ?? systemClock,
     log,
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),

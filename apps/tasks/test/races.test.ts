@@ -4,6 +4,7 @@ import { type TestClock, testClock } from '@acsp/testkit';
 import { create } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
 import { onAgentDeleted } from '../src/consumers/on-agent-deleted.js';
+import { claimTask, claimTaskInput } from '../src/operations/claim-task.js';
 import { expireTasks } from '../src/task/expire-tasks.js';
 import { type Answer, agent, startTasks, type Tasks } from './harness.js';
 import { allAtOnce } from './hold-task.js';
@@ -13,22 +14,27 @@ import { tracesOf } from './traces.js';
 let tasks: Tasks;
 let steps: Steps;
 let others: Tasks;
+/** Services on one database, `tasks` and `others` among them. In one service changes of a task wait for each other before they reach its lock. */
+let services: Tasks[];
 let clock: TestClock;
 const [ann, bob, eve] = [agent('Ann'), agent('Bob'), agent('Eve')];
 
 beforeAll(async () => {
   clock = testClock();
   tasks = await startTasks({ clock });
-  others = await startTasks({ clock, databaseUrl: tasks.databaseUrl });
+  const start = () => startTasks({ clock, databaseUrl: tasks.databaseUrl });
+  services = [tasks, ...(await Promise.all([start(), start(), start(), start()]))];
+  others = at(1);
   steps = stepsOf(tasks);
   // The first request of a service takes longer than all others.
-  await Promise.all([tasks, others].map((service) => stepsOf(service).created(ann)));
+  await Promise.all(services.map((service) => stepsOf(service).created(ann)));
 });
 afterAll(async () => {
-  await others[Symbol.asyncDispose]();
-  await tasks[Symbol.asyncDispose]();
+  for (const service of services.reverse()) await service[Symbol.asyncDispose]();
 });
 afterEach(expectTrueTables);
+
+const at = (index: number) => services[index] as Tasks;
 
 /** What no race may break, for every task that there is. */
 async function expectTrueTables() {
@@ -76,18 +82,24 @@ describe.each(['one service', 'two services on one database'])('100 agents claim
   });
 });
 
-test('who asked while the task was open and lost is told that somebody else has it', async () => {
-  const id = await steps.created(ann);
+describe('who asked while the task was open and lost is told that somebody else has it', () => {
   const agents = Array.from({ length: 5 }, (_, n) => agent(`Agent ${n}`));
-  const found = codes(
-    await allAtOnce(
-      tasks,
-      id,
-      agents.map((who) => () => steps.claim(who, id)),
-    ),
-  );
-  expect(found.sort()).toEqual([...Array(4).fill('TASK_ALREADY_ASSIGNED'), 'claimed']);
-  expect(codes([await steps.claim(eve, id)])).toEqual(['TASK_NOT_OPEN']);
+  const onceAssigned = [...Array(4).fill('TASK_ALREADY_ASSIGNED'), 'claimed'];
+
+  test('by five services on one database', async () => {
+    const id = await steps.created(ann);
+    const claims = agents.map((who, n) => () => stepsOf(at(n)).claim(who, id));
+    expect(codes(await allAtOnce(tasks, id, claims)).sort()).toEqual(onceAssigned);
+    expect(codes([await steps.claim(eve, id)])).toEqual(['TASK_NOT_OPEN']);
+  });
+
+  test('by one service', async () => {
+    const taskId = await steps.created(ann);
+    const claims = agents.map((who) => claimTask(tasks.context, claimTaskInput.parse({ task_id: taskId }), who));
+    const found = await Promise.all(claims.map((claim) => claim.then(() => 'claimed').catch(({ code }) => code)));
+    expect(found.sort()).toEqual(onceAssigned);
+    expect(codes([await steps.claim(eve, taskId)])).toEqual(['TASK_NOT_OPEN']);
+  });
 });
 
 test.each([1, 5])('an agent that claims twice at once has one claim, where max_claims is %i', async (max_claims) => {
@@ -105,7 +117,7 @@ test('a task takes no more claims than max_claims, however many come at once', a
 
 test('claims that wait while the creator cancels are told that the task is not open', async () => {
   const id = await steps.created(ann);
-  const claims = [bob, eve].map((who) => () => steps.claim(who, id));
+  const claims = [bob, eve].map((who, n) => () => stepsOf(at(n)).claim(who, id));
   const [cancelled, ...refused] = await allAtOnce(tasks, id, [() => steps.update(ann, id, 'cancel'), ...claims]);
   expect(cancelled?.status).toBe(200);
   expect(codes(refused)).toEqual(['TASK_NOT_OPEN', 'TASK_NOT_OPEN']);
@@ -155,7 +167,7 @@ test('accepting a claim while others come in rejects all but that one', async ()
 test('of two decisions on two claims at once one holds', async () => {
   const id = await steps.created(ann, { max_claims: 3 });
   const made = [await steps.claim(bob, id), await steps.claim(eve, id)].map(({ body }) => body.claim.id);
-  const decisions = made.map((claim) => () => steps.resolve(ann, id, claim, 'accept'));
+  const decisions = made.map((claim, n) => () => stepsOf(at(n)).resolve(ann, id, claim, 'accept'));
   const answers = await allAtOnce(tasks, id, decisions);
   expect(codes(answers).sort()).toEqual(['INVALID_TRANSITION', 'claimed']);
   expect((await tracesOf(tasks, id)).events.filter(({ type }) => type === 'task.claimed')).toHaveLength(1);
@@ -164,7 +176,7 @@ test('of two decisions on two claims at once one holds', async () => {
 test('of two moves at once one is made, with one event', async () => {
   const id = await steps.created(ann);
   await steps.claim(bob, id);
-  const moves = [() => steps.update(bob, id, 'start'), () => steps.update(ann, id, 'cancel')];
+  const moves = [() => steps.update(bob, id, 'start'), () => stepsOf(others).update(ann, id, 'cancel')];
   const answers = await allAtOnce(tasks, id, moves);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect((await tracesOf(tasks, id)).events).toHaveLength(3);

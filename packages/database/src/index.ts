@@ -1,5 +1,6 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, and the outbox of its events. */
 export { type LockOptions, withAdvisoryLock } from './advisory-lock.js';
+export type { Batch, BatchStatement } from './batch.js';
 export { isUniqueViolation } from './is-unique-violation.js';
 export type { Log } from './log.js';
 export { MigrationError } from './migrate.js';

@@ -10,8 +10,16 @@ const deadlines = {
   query_timeout: 8_000,
 };
 
-export function createPool(url: string, size: number, log: Log): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max: size, keepAlive: true, ...deadlines });
+/**
+ * For statements that find every row by its key. The plan of a prepared statement is made once; without this it may be one that reads whole tables,
+ * made while they were small, and stays until statistics say otherwise.
+ */
+export const keyedPlans = {
+  options: '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan',
+};
+
+export function createPool(url: string, size: number, log: Log, settings: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: size, keepAlive: true, ...deadlines, ...settings });
   pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'));
   pool.on('connect', ignoreLoss);
   return pool;

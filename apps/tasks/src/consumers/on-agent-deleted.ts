@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { ruledColumns } from '../task/columns.js';
 import { notOver } from '../task/conditions.js';
-import { changedColumns, recorded } from '../task/record.js';
+import { changedColumns, ownHappening, recorded } from '../task/record.js';
 
 const batch = 200;
 
@@ -26,7 +26,7 @@ const cancelCreated = ({ database, clock }: Context, aid: string) =>
     const now = clock.now();
     const found = await tx.$queryRaw<{ id: string }[]>`
       SELECT id FROM task
-      WHERE creator_aid = ${aid} AND ${notOver(now)}
+      WHERE creator_aid = ${aid} AND ${notOver('task', Prisma.sql`${now}::timestamptz`)}
       ORDER BY id LIMIT ${batch}::int FOR UPDATE`;
     const ids = found.map(({ id }) => id);
     if (ids.length > 0) await tx.$executeRaw(cancelStatement(ids, now));
@@ -34,7 +34,10 @@ const cancelCreated = ({ database, clock }: Context, aid: string) =>
   });
 
 const cancelStatement = (ids: readonly string[], now: Date) => Prisma.sql`
-  WITH before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
+  WITH before AS (
+    SELECT ${ruledColumns('task')}, ${ownHappening('The task was cancelled: its creator has left', now)}
+    FROM task WHERE id = ANY (${ids}::uuid[])
+  ),
   changed AS (
     UPDATE task SET status = 'cancelled', claims_count = (task.assigned_aid IS NOT NULL)::int
     FROM before WHERE task.id = before.id RETURNING ${changedColumns}
@@ -43,7 +46,7 @@ const cancelStatement = (ids: readonly string[], now: Date) => Prisma.sql`
     UPDATE claim SET status = 'rejected', resolved_at = ${now}::timestamptz
     FROM changed WHERE claim.task_id = changed.id AND claim.status = 'pending'
   ),
-  ${recorded({ event: 'task.cancelled', says: 'The task was cancelled: its creator has left', now })}
+  ${recorded({ event: Prisma.sql`'task.cancelled'` })}
   SELECT count(*) FROM changed`;
 
 const withdrawClaims = ({ database, clock }: Context, aid: string) =>
@@ -62,7 +65,10 @@ const withdrawClaims = ({ database, clock }: Context, aid: string) =>
 
 /** A result under review stays: its creator can still approve it. */
 const withdrawStatement = (ids: readonly string[], aid: string, now: Date) => Prisma.sql`
-  WITH before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
+  WITH before AS (
+    SELECT ${ruledColumns('task')}, ${ownHappening('A claim was withdrawn: its agent has left', now)}
+    FROM task WHERE id = ANY (${ids}::uuid[])
+  ),
   changed AS (
     UPDATE task SET
       status = 'open', claims_count = before.claims_count - 1, assigned_aid = NULL, assigned_name = NULL, claimed_at = NULL, started_at = NULL,
@@ -78,9 +84,7 @@ const withdrawStatement = (ids: readonly string[], aid: string, now: Date) => Pr
     RETURNING claim.id, claim.task_id
   ),
   ${recorded({
-    event: 'task.claim_withdrawn',
-    says: 'A claim was withdrawn: its agent has left',
+    event: Prisma.sql`'task.claim_withdrawn'`,
     claimId: Prisma.sql`(SELECT touched.id FROM touched WHERE touched.task_id = changed.id)`,
-    now,
   })}
   SELECT count(*) FROM changed`;

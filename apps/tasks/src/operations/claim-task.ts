@@ -7,85 +7,105 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { type Claim, Prisma } from '../generated/prisma/client.js';
-import type { TaskStatus } from '../generated/prisma/enums.js';
-import { claimColumns, type RuledTask, ruledColumns } from '../task/columns.js';
-import { liveClaim } from '../task/conditions.js';
+import { Prisma } from '../generated/prisma/client.js';
+import type { RuledTask } from '../task/columns.js';
+import { holdsLive } from '../task/conditions.js';
 import { callerAid, remark, taskId } from '../task/fields.js';
 import { matchScore } from '../task/match-score.js';
+import { moveStatement, moveTask } from '../task/move-task.js';
 import { toClaim } from '../task/present.js';
-import { changedColumns, recorded } from '../task/record.js';
-import { decideClaim, statusAt } from '../task/state.js';
+import { decideClaim } from '../task/state.js';
 
 /** Claims a task: accepted at once where one claim is all it takes, else pending until the creator decides. */
 export async function claimTask(context: Context, request: ClaimTask, agent: Agent) {
-  const now = context.clock.now();
-  const [attempt] = await context.database.query<Attempt>(claimStatement(request, agent, now)).catch(asSecondClaim);
-  if (attempt === undefined) throw new AppError('TASK_NOT_FOUND');
-  if (attempt.claim === null) throw new AppError(whyRefused(attempt, agent.aid, now));
-  const claim = { ...attempt.claim, match_score: await matchScore(context, attempt.claim) };
+  const { taskId: task_id, message, etaMinutes } = request;
+  const [at, askedAt] = [context.clock.now(), performance.now()];
+  const asked = {
+    task_id,
+    aid: agent.aid,
+    says: `${agent.name} claimed the task`,
+    note: message ?? null,
+    at,
+    name: agent.name,
+    claim_id: uuidv7(),
+    eta_minutes: etaMinutes ?? null,
+  };
+  const refusal = (task: Shown, raced: boolean) => whyRefused(context, task, agent.aid, { at, askedAt, raced });
+  const task = await moveTask(context, claiming, asked, refusal).catch(asSecondClaim);
+  const accepted = task.max_claims === 1;
+  if (accepted) context.taken.set(task_id, performance.now());
+  const claim = {
+    id: asked.claim_id,
+    task_id,
+    agent_aid: agent.aid,
+    agent_name: agent.name,
+    status: accepted ? 'accepted' : 'pending',
+    message: asked.note,
+    eta_minutes: asked.eta_minutes,
+    created_at: at,
+    resolved_at: accepted ? at : null,
+  } as const;
+  const match_score = await matchScore(context, claim);
   return {
-    claim: toClaim(claim, attempt, now),
-    taskStatus: attempt.max_claims === 1 ? 'claimed' : 'open',
-    message: attempt.max_claims === 1 ? 'Task claimed and assigned to you' : 'Claim pending until the creator decides',
+    claim: toClaim({ ...claim, match_score }, { ...task, status: task.moved_to }, at),
+    taskStatus: task.moved_to,
+    message: accepted ? 'Task claimed and assigned to you' : 'Claim pending until the creator decides',
   } satisfies MessageInitShape<typeof ClaimTaskResponseSchema>;
 }
 
-/** The locked task as it was before the claim, what the statement saw when it began, and the claim if it was made. */
-type Attempt = RuledTask & {
-  readonly asked_status: TaskStatus;
-  readonly holds_live: boolean;
-  readonly claim: Claim | null;
-};
+interface Claiming {
+  readonly name: string;
+  readonly claim_id: string;
+  readonly eta_minutes: number | null;
+}
 
-/** One statement: the row lock makes claims of one task queue, so that exactly one finds it open. */
-const claimStatement = ({ taskId, message, etaMinutes }: ClaimTask, agent: Agent, now: Date) => Prisma.sql`
-  WITH asked AS (SELECT status FROM task WHERE id = ${taskId}::uuid),
-  before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ${taskId}::uuid FOR UPDATE),
-  held AS (${liveClaim(taskId, agent.aid)}),
-  changed AS (
-    UPDATE task SET
-      claims_count = before.claims_count + 1,
-      status = CASE before.max_claims WHEN 1 THEN 'claimed' ELSE before.status END,
-      assigned_aid = CASE before.max_claims WHEN 1 THEN ${agent.aid} END,
-      assigned_name = CASE before.max_claims WHEN 1 THEN ${agent.name} END,
-      claimed_at = CASE before.max_claims WHEN 1 THEN ${now}::timestamptz END
-    FROM before
-    WHERE task.id = before.id AND before.status = 'open' AND before.expires_at > ${now}::timestamptz
-      AND before.creator_aid <> ${agent.aid} AND coalesce(before.target_aid, ${agent.aid}) = ${agent.aid}
-      AND before.claims_count < before.max_claims AND NOT EXISTS (SELECT FROM held)
-    RETURNING ${changedColumns}
-  ),
-  made AS (
+interface HoldsLive {
+  readonly holds_live: boolean;
+}
+type Shown = RuledTask & HoldsLive;
+
+/** The row lock makes claims of one task queue, so that exactly one finds it open. */
+const claiming = moveStatement<Claiming, HoldsLive>({
+  columns: { name: 'text', claim_id: 'uuid', eta_minutes: 'int' },
+  guard: Prisma.sql`before.status = 'open' AND before.expires_at > before.at
+    AND before.creator_aid <> before.aid AND coalesce(before.target_aid, before.aid) = before.aid
+    AND before.claims_count < before.max_claims AND NOT ${holdsLive}`,
+  set: Prisma.sql`
+    claims_count = before.claims_count + 1,
+    status = CASE before.max_claims WHEN 1 THEN 'claimed' ELSE before.status END,
+    assigned_aid = CASE before.max_claims WHEN 1 THEN before.aid END,
+    assigned_name = CASE before.max_claims WHEN 1 THEN before.name END,
+    claimed_at = CASE before.max_claims WHEN 1 THEN before.at END`,
+  claims: Prisma.sql`
     INSERT INTO claim (id, task_id, agent_aid, agent_name, status, message, eta_minutes, created_at, resolved_at)
-    SELECT ${uuidv7()}::uuid, id, ${agent.aid}, ${agent.name}, CASE max_claims WHEN 1 THEN 'accepted' ELSE 'pending' END::claim_status,
-      ${message ?? null}, ${etaMinutes ?? null}::int, ${now}::timestamptz, CASE max_claims WHEN 1 THEN ${now}::timestamptz END
-    FROM changed
-    RETURNING ${claimColumns}
-  ),
-  ${recorded({
-    event: Prisma.sql`CASE changed.max_claims WHEN 1 THEN 'task.claimed' ELSE 'task.claim_pending' END`,
-    says: `${agent.name} claimed the task`,
-    actorAid: agent.aid,
-    claimId: Prisma.sql`(SELECT id FROM made)`,
-    note: message,
-    now,
-  })}
-  SELECT ${ruledColumns('before')}, asked.status AS asked_status, EXISTS (SELECT FROM held) AS holds_live, to_jsonb(made) AS claim
-  FROM before LEFT JOIN asked ON true LEFT JOIN made ON true`;
+    SELECT claim_id, id, aid, name, CASE max_claims WHEN 1 THEN 'accepted' ELSE 'pending' END::claim_status,
+      note, eta_minutes, at, CASE max_claims WHEN 1 THEN at END
+    FROM changed`,
+  event: Prisma.sql`CASE changed.max_claims WHEN 1 THEN 'task.claimed' ELSE 'task.claim_pending' END`,
+  claimId: Prisma.sql`changed.claim_id`,
+  shows: Prisma.sql`CASE WHEN changed.id IS NULL THEN ${holdsLive} END AS holds_live`,
+});
 
 /** Two claims of one agent at the same moment: the index on live claims refuses the later one. */
 function asSecondClaim(error: unknown): never {
   throw isUniqueViolation(error) ? new AppError('ALREADY_CLAIMED') : error;
 }
 
-function whyRefused(attempt: Attempt, aid: string, now: Date) {
+interface Asking {
+  readonly at: Date;
+  /** By performance.now(). */
+  readonly askedAt: number;
+  readonly raced: boolean;
+}
+
+function whyRefused({ taken }: Context, task: Shown, aid: string, { at, askedAt, raced }: Asking) {
   // Of two claims of one agent at once the later one did not see the other, but the assignment that it made.
-  const decision = decideClaim(attempt, attempt.holds_live || attempt.assigned_aid === aid, aid, now);
+  const decision = decideClaim(task, task.holds_live || task.assigned_aid === aid, aid, at);
   const refused = typeof decision === 'object' ? decision.refused : 'TASK_NOT_OPEN';
-  const wasOpen = statusAt({ status: attempt.asked_status, expires_at: attempt.expires_at }, now) === 'open';
-  // What somebody else has now was open when the agent asked: it lost the race.
-  return refused === 'TASK_NOT_OPEN' && wasOpen && attempt.assigned_aid !== null ? 'TASK_ALREADY_ASSIGNED' : refused;
+  if (raced) taken.set(task.id, performance.now());
+  // What somebody else has now was open when the agent asked: it lost the race, here or in another process.
+  const wasOpen = raced || askedAt < (taken.get(task.id) ?? 0);
+  return refused === 'TASK_NOT_OPEN' && wasOpen && task.assigned_aid !== null ? 'TASK_ALREADY_ASSIGNED' : refused;
 }
 
 type ClaimTask = z.infer<typeof claimTaskInput>;

@@ -6,50 +6,61 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { type Claim, Prisma } from '../generated/prisma/client.js';
-import type { RuledTask } from '../task/columns.js';
+import { claimColumns, type RuledTask } from '../task/columns.js';
 import { callerAid, taskId } from '../task/fields.js';
-import { moveTask, type Step } from '../task/move-task.js';
+import { fresh, moveStatement, moveTask } from '../task/move-task.js';
 import { type Aggregated, toClaim } from '../task/present.js';
 
 /** The creator accepts one pending claim, which rejects the others, or rejects one. */
 export async function resolveClaim(context: Context, request: ResolveClaim, creator: Agent) {
-  const now = context.clock.now();
-  const { task, status, claims } = await moveTask(context, {
-    ...(request.decision === 'accept' ? acceptance(request, creator, now) : rejection(request, creator, now)),
-    taskId: request.taskId,
-    guard: Prisma.sql`before.creator_aid = ${creator.aid} AND before.status = 'open' AND before.expires_at > ${now}::timestamptz
-      AND EXISTS (SELECT FROM claim WHERE task_id = before.id AND claim.id = ${request.claimId}::uuid AND claim.status = 'pending')`,
-    actorAid: creator.aid,
-    claimId: Prisma.sql`${request.claimId}::uuid`,
-    now,
-    refusal: (row) => whyRefused(context, row, request.claimId, creator),
-  });
-  const resolved = claims.find(({ id }) => id === request.claimId) as Aggregated<Claim>;
+  const at = context.clock.now();
+  const accept = request.decision === 'accept';
+  const asked = {
+    task_id: request.taskId,
+    aid: creator.aid,
+    says: `${creator.name} ${accept ? 'accepted' : 'rejected'} the claim of`,
+    note: null,
+    at,
+    claim_id: request.claimId,
+    accept,
+  };
+  const refusal = (row: RuledTask) => whyRefused(context, row, request.claimId, creator);
+  const { claim, moved_to: status, ...task } = await moveTask(context, resolution, asked, refusal);
   return {
-    claim: toClaim(resolved, { ...task, status }, now),
+    claim: toClaim(claim, { ...task, status }, at),
     taskStatus: status,
-    message: `Claim ${resolved.status}`,
+    message: `Claim ${claim.status}`,
   } satisfies MessageInitShape<typeof ResolveClaimResponseSchema>;
 }
 
-type Resolution = Pick<Step, 'set' | 'claims' | 'event' | 'says'>;
+interface Resolution {
+  readonly claim_id: string;
+  readonly accept: boolean;
+}
 
-const acceptance = ({ claimId }: ResolveClaim, creator: Agent, now: Date): Resolution => ({
+const resolution = moveStatement<Resolution, { readonly claim: Aggregated<Claim> }>({
+  columns: { claim_id: 'uuid', accept: 'boolean' },
+  guard: Prisma.sql`before.creator_aid = before.aid AND before.status = 'open' AND before.expires_at > before.at
+    AND EXISTS (SELECT FROM claim WHERE claim.task_id = before.id AND claim.id = before.claim_id AND claim.status = 'pending')
+    AND ${fresh}`,
   set: Prisma.sql`
-    status = 'claimed', claims_count = 1, claimed_at = ${now}::timestamptz,
-    (assigned_aid, assigned_name) = (SELECT agent_aid, agent_name FROM claim WHERE task_id = before.id AND id = ${claimId}::uuid)`,
+    status = CASE WHEN before.accept THEN 'claimed' ELSE before.status END,
+    claims_count = CASE WHEN before.accept THEN 1 ELSE before.claims_count - 1 END,
+    claimed_at = CASE WHEN before.accept THEN before.at END,
+    (assigned_aid, assigned_name) = (
+      SELECT agent_aid, agent_name FROM claim WHERE before.accept AND claim.task_id = before.id AND claim.id = before.claim_id
+    )`,
   claims: Prisma.sql`
-    status = CASE claim.id WHEN ${claimId}::uuid THEN 'accepted' ELSE 'rejected' END::claim_status, resolved_at = ${now}::timestamptz
-    FROM changed WHERE claim.task_id = changed.id AND claim.status = 'pending'`,
-  event: 'task.claimed',
-  says: Prisma.sql`(SELECT ${creator.name} || ' accepted the claim of ' || agent_name FROM claim WHERE task_id = changed.id AND claim.id = ${claimId}::uuid)`,
-});
-
-const rejection = ({ claimId }: ResolveClaim, creator: Agent, now: Date): Resolution => ({
-  set: Prisma.sql`claims_count = before.claims_count - 1`,
-  claims: Prisma.sql`status = 'rejected', resolved_at = ${now}::timestamptz FROM changed WHERE claim.task_id = changed.id AND claim.id = ${claimId}::uuid`,
-  event: 'task.claim_rejected',
-  says: Prisma.sql`(SELECT ${creator.name} || ' rejected the claim of ' || agent_name FROM claim WHERE task_id = changed.id AND claim.id = ${claimId}::uuid)`,
+    UPDATE claim SET resolved_at = changed.at,
+      status = CASE WHEN changed.accept AND claim.id = changed.claim_id THEN 'accepted' ELSE 'rejected' END::claim_status
+    FROM changed
+    WHERE claim.task_id = changed.id AND claim.status = 'pending' AND (changed.accept OR claim.id = changed.claim_id)
+    RETURNING ${claimColumns}`,
+  event: Prisma.sql`CASE WHEN changed.accept THEN 'task.claimed' ELSE 'task.claim_rejected' END`,
+  says: Prisma.sql`changed.says || ' ' || (SELECT agent_name FROM touched WHERE touched.task_id = changed.id AND touched.id = changed.claim_id)`,
+  claimId: Prisma.sql`changed.claim_id`,
+  shows: Prisma.sql`
+    (SELECT to_json(touched) FROM touched WHERE touched.task_id = before.id AND touched.id = before.claim_id) AS claim`,
 });
 
 async function whyRefused({ database }: Context, task: RuledTask, claimId: string, creator: Agent): Promise<ErrorCode> {

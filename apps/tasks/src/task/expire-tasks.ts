@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { ruledColumns } from './columns.js';
-import { changedColumns, recorded } from './record.js';
+import { changedColumns, ownHappening, recorded } from './record.js';
 
 const batch = 200;
 
@@ -23,7 +23,9 @@ const expireBatch = ({ database, clock }: Context) =>
   });
 
 const expireStatement = (ids: readonly string[], now: Date) => Prisma.sql`
-  WITH before AS (SELECT ${ruledColumns('task')} FROM task WHERE id = ANY (${ids}::uuid[])),
+  WITH before AS (
+    SELECT ${ruledColumns('task')}, ${ownHappening('The task has expired', now)} FROM task WHERE id = ANY (${ids}::uuid[])
+  ),
   changed AS (
     UPDATE task SET status = 'expired', claims_count = 0 FROM before WHERE task.id = before.id RETURNING ${changedColumns}
   ),
@@ -31,5 +33,5 @@ const expireStatement = (ids: readonly string[], now: Date) => Prisma.sql`
     UPDATE claim SET status = 'rejected', resolved_at = ${now}::timestamptz
     FROM changed WHERE claim.task_id = changed.id AND claim.status IN ('pending', 'accepted')
   ),
-  ${recorded({ event: 'task.expired', says: 'The task has expired', now })}
+  ${recorded({ event: Prisma.sql`'task.expired'` })}
   SELECT count(*) FROM changed`;

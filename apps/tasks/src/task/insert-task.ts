@@ -1,3 +1,4 @@
+import type { BatchStatement } from '@acsp/database';
 import { AppError, type ErrorCode } from '@acsp/errors';
 import type { Agent } from '@acsp/rpc';
 import type { JsonObject } from '@bufbuild/protobuf';
@@ -6,7 +7,7 @@ import type { Context } from '../context.js';
 import { Prisma, type Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
 import { notOver } from './conditions.js';
-import { recorded } from './record.js';
+import { type Happening, happeningColumns, recorded } from './record.js';
 import { refuseSubtask } from './state.js';
 
 /** A task as an agent asks for it. */
@@ -30,7 +31,17 @@ export interface Draft {
 export async function insertTask(context: Context, draft: Draft, creator: Agent): Promise<Task> {
   if (draft.targetAid !== undefined) await requireActive(context, draft.targetAid, creator.requestId);
   const row = newRow(draft, creator, context.clock.now());
-  const [inherited] = await context.database.query<Inherited>(insertStatement(row));
+  const creation: Creation = {
+    ...row,
+    aid: row.creator_aid,
+    says: `${row.creator_name} created the task`,
+    note: null,
+    at: row.created_at,
+    message_id: uuidv7(),
+    event_id: uuidv7(),
+  };
+  const statement = row.parent_id === null ? insertRoot : insertSubtask;
+  const inherited = await context.database.batch<Creation, Inherited>(statement, creation);
   if (inherited !== undefined) return { ...row, ...inherited };
   throw new AppError(await whyRefused(context, row));
 }
@@ -84,35 +95,77 @@ async function requireActive({ identity }: Context, aid: string, requestId: stri
     throw new AppError('AID_NOT_FOUND', { detail: 'No active agent with the AID of target_aid' });
 }
 
-/** Inserts nothing where the parent does not take the subtask; the parent counts it in the same statement. */
-const insertStatement = (row: NewTask) => Prisma.sql`
-  WITH parent AS (${row.parent_id === null ? noParent : takingParent(row.parent_id, row.creator_aid, row.created_at)}),
-  changed AS (
-    INSERT INTO task (
-      id, creator_aid, creator_name, parent_id, depth, title, description, requirements, tags, priority, deadline, ttl_minutes, expires_at,
-      target_aid, max_claims, workspace_id, group_id, metadata, created_at
-    )
-    SELECT
-      ${row.id}::uuid, ${row.creator_aid}, ${row.creator_name}, parent.id, parent.depth + 1, ${row.title}, ${row.description},
-      ${row.requirements}::text[], ${row.tags}::text[], ${row.priority}::task_priority, ${row.deadline}::timestamptz, ${row.ttl_minutes}::int,
-      ${row.expires_at}::timestamptz, ${row.target_aid}, ${row.max_claims}::int,
-      coalesce(parent.workspace_id, ${row.workspace_id}::uuid), coalesce(parent.group_id, ${row.group_id}::uuid),
-      ${JSON.stringify(row.metadata)}::jsonb, ${row.created_at}::timestamptz
-    FROM parent
-    RETURNING id, title, status, creator_aid, assigned_aid, target_aid, max_claims, depth, workspace_id, group_id,
-      NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid
+/** What of a new task is written; the other columns have their defaults. */
+const written = {
+  id: 'uuid',
+  creator_aid: 'text',
+  creator_name: 'text',
+  parent_id: 'uuid',
+  title: 'text',
+  description: 'text',
+  requirements: 'text[]',
+  tags: 'text[]',
+  priority: 'task_priority',
+  deadline: 'timestamptz',
+  ttl_minutes: 'int',
+  expires_at: 'timestamptz',
+  target_aid: 'text',
+  max_claims: 'int',
+  metadata: 'jsonb',
+  created_at: 'timestamptz',
+  workspace_id: 'uuid',
+  group_id: 'uuid',
+} as const satisfies Partial<Record<keyof NewTask, string>>;
+
+type Creation = Pick<NewTask, keyof typeof written> & Happening;
+
+const columns = { ...written, ...happeningColumns };
+const inheritable = new Set(['workspace_id', 'group_id']);
+const names = (list: string[], prefix = '') => Prisma.raw(list.map((name) => prefix + name).join(', '));
+const inputColumns = names(
+  Object.keys(columns).filter((name) => !inheritable.has(name)),
+  'input.',
+);
+
+/** From `changed`, the new tasks: their rows and what they leave behind. */
+const inserted = (key: 'id' | 'parent_id') => Prisma.sql`
+  inserted AS (
+    INSERT INTO task (${names([...Object.keys(written), 'depth'])})
+    SELECT ${names([...Object.keys(written), 'depth'])} FROM changed
   ),
-  ${recorded({ event: 'task.created', says: `${row.creator_name} created the task`, actorAid: row.creator_aid, now: row.created_at })}
-  SELECT depth, workspace_id, group_id FROM changed`;
+  ${recorded({ event: Prisma.sql`'task.created'` })}
+  SELECT ${Prisma.raw(key)} AS key, depth, workspace_id, group_id FROM changed`;
 
-const noParent = Prisma.sql`SELECT NULL::uuid AS id, 0 AS depth, NULL::uuid AS workspace_id, NULL::uuid AS group_id`;
+const asNew = Prisma.sql`
+  'open'::task_status AS status, NULL::text AS assigned_aid, NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid`;
 
-/** The same rules as refuseSubtask, on the locked row. */
-const takingParent = (id: string, aid: string, now: Date) => Prisma.sql`
-  UPDATE task SET subtasks_count = subtasks_count + 1
-  WHERE id = ${id}::uuid AND ${aid} IN (creator_aid, assigned_aid) AND depth < 3
-    AND ${notOver(now)}
-  RETURNING id, depth, workspace_id, group_id`;
+const insertRoot: BatchStatement<Creation> = {
+  columns,
+  key: ({ id }) => id,
+  text: Prisma.sql`
+    , changed AS (SELECT ${inputColumns}, ${asNew}, 1 AS depth, input.workspace_id, input.group_id FROM input),
+    ${inserted('id')}`.text,
+};
+
+/** Inserts nothing where the parent does not take the subtask, by the rules of refuseSubtask on the locked row; else the parent counts it. */
+/** Inserts nothing where the parent does not take the subtask, by the rules of refuseSubtask on its row as it is; else the parent counts it. */
+const insertSubtask: BatchStatement<Creation> = {
+  columns,
+  key: ({ parent_id }) => parent_id ?? '',
+  text: Prisma.sql`
+    , parent AS (
+      UPDATE task SET subtasks_count = task.subtasks_count + 1 FROM input
+      WHERE task.id = input.parent_id AND input.aid IN (task.creator_aid, task.assigned_aid) AND task.depth < 3
+        AND ${notOver('task', Prisma.sql`input.at`)}
+      RETURNING task.id, task.depth, task.workspace_id, task.group_id
+    ),
+    changed AS (
+      SELECT ${inputColumns}, ${asNew}, parent.depth + 1 AS depth, coalesce(parent.workspace_id, input.workspace_id) AS workspace_id,
+        coalesce(parent.group_id, input.group_id) AS group_id
+      FROM input JOIN parent ON parent.id = input.parent_id
+    ),
+    ${inserted('parent_id')}`.text,
+};
 
 async function whyRefused({ database }: Context, row: NewTask): Promise<ErrorCode> {
   const parent = await database.prisma.task.findUnique({ where: { id: row.parent_id ?? '' } });

@@ -1,11 +1,10 @@
 import type { Context } from '../context.js';
 import type { Claim } from '../generated/prisma/client.js';
-import type { Aggregated } from './present.js';
 
 /** How well the claimer fits the task, 0 to 1, kept with the claim; null when search is absent, late or does not know the agent. */
 export async function matchScore(
   { config, search, database: { prisma }, log }: Context,
-  claim: Aggregated<Claim>,
+  claim: Pick<Claim, 'id' | 'task_id' | 'agent_aid'>,
 ): Promise<number | null> {
   if (search === undefined) return null;
   const { id, task_id } = claim;

@@ -1,66 +1,95 @@
+import type { BatchStatement } from '@acsp/database';
 import { AppError, type ErrorCode } from '@acsp/errors';
+import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../context.js';
-import { type Claim, Prisma } from '../generated/prisma/client.js';
+import { Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
-import { claimColumns, type RuledTask, ruledColumns } from './columns.js';
-import type { Aggregated } from './present.js';
-import { changedColumns, type Happening, recorded } from './record.js';
+import { type RuledTask, ruledColumns } from './columns.js';
+import { changedColumns, type Happening, happeningColumns, recorded, type Story } from './record.js';
 
-/** A change of one task and its claims, made in one statement together with what it leaves behind. */
-export interface Step extends Happening {
-  readonly taskId: string;
+/** A kind of change of one task and its claims, made in one statement together with what it leaves behind. */
+export interface Move<Own> extends Story {
+  /** What it is asked with besides a Happening: further columns of `before`, by type. */
+  readonly columns: Readonly<Record<keyof Own, string>>;
   /** Whether it may happen, as SQL over the locked row `before`. */
   readonly guard: Prisma.Sql;
   /** Assignments of `UPDATE task`, over `before`. */
   readonly set: Prisma.Sql;
-  /** The rest of `UPDATE claim SET …`, over `changed`. */
+  /** The statement that changes claims, over `changed`, and what it returns. */
   readonly claims?: Prisma.Sql;
-  /** Why it did not happen, from the row as it was. */
-  readonly refusal: (task: RuledTask) => ErrorCode | Promise<ErrorCode>;
+  /** Further columns of the answer, over `before` and `touched`, which is what `claims` returned. */
+  readonly shows?: Prisma.Sql;
 }
 
-export interface Moved {
-  readonly task: RuledTask;
-  readonly status: TaskStatus;
-  /** The claims that changed with it. */
-  readonly claims: readonly Aggregated<Claim>[];
+/** The task that is to be moved, and what is known of the change. */
+type Asked<Own> = Own & Happening & { readonly task_id: string };
+
+/** A move as its statement; it shows what `shows` says. */
+export interface MoveStatement<Own, Shown> extends BatchStatement<Asked<Own>> {
+  readonly shown?: Shown;
 }
 
-type Attempt = RuledTask & {
-  readonly moved_to: TaskStatus | null;
-  readonly fresh: boolean;
-  readonly touched: readonly Aggregated<Claim>[] | null;
-};
+/**
+ * Of `before`: whether the statement sees the task's claims as they are. It reads them as they were when it began, but the task as it is once it has the
+ * lock; where another change came in between, the row has a version that the statement cannot see.
+ */
+export const fresh = Prisma.sql`EXISTS (SELECT FROM task AS seen WHERE seen.ctid = before.version)`;
+
+export function moveStatement<Own, Shown = unknown>(move: Move<Own>): MoveStatement<Own, Shown> {
+  const columns = { ...move.columns, ...happeningColumns };
+  const asked = (table: string) =>
+    Prisma.raw(
+      Object.keys(columns)
+        .map((name) => `${table}.${name}`)
+        .join(', '),
+    );
+  const own = Object.keys(move.columns).map((name) => `, before.${name}`);
+  const { text } = Prisma.sql`
+    , before AS (
+      SELECT ${ruledColumns('task')}, task.version, ${asked('input')}
+      FROM input CROSS JOIN LATERAL (
+        SELECT ${ruledColumns('task')}, task.ctid AS version FROM task WHERE task.id = input.task_id FOR UPDATE
+      ) AS task
+    ),
+    changed AS (
+      UPDATE task SET ${move.set} FROM before WHERE task.id = before.id AND ${move.guard}
+      RETURNING ${changedColumns}${Prisma.raw(own.join(''))}
+    ),
+    touched AS (${move.claims ?? Prisma.sql`SELECT WHERE false`}),
+    ${recorded(move)}
+    SELECT before.id AS key, ${ruledColumns('before')}, changed.status AS moved_to,
+      CASE WHEN changed.id IS NULL THEN ${fresh} END AS fresh${move.shows === undefined ? Prisma.empty : Prisma.sql`, ${move.shows}`}
+    FROM before LEFT JOIN changed ON changed.id = before.id`;
+  return {
+    columns: { ...columns, task_id: 'uuid' } as Record<keyof Asked<Own>, string>,
+    text,
+    key: ({ task_id }) => task_id,
+  };
+}
+
+/** The task before the move, and its status after it. */
+type Moved<Shown> = RuledTask & Shown & { readonly moved_to: TaskStatus };
+
+type Attempt<Shown> = RuledTask & Shown & { readonly moved_to: TaskStatus | null; readonly fresh: boolean | null };
+
+/** Why a move did not happen, from the row as it was. `raced`: another change came in between the request and its statement. */
+type Refusal<Shown> = (task: RuledTask & Shown, raced: boolean) => ErrorCode | Promise<ErrorCode>;
 
 const maxAttempts = 8;
 
-/**
- * Takes the step, or throws its refusal. A statement reads claims as they were when it began, but the task as it is once it has the lock; where
- * another change came in between (the row has a new version), it changes nothing and runs again.
- */
-export async function moveTask({ database }: Context, step: Step): Promise<Moved> {
+/** Makes the move, or throws why it cannot be. */
+export async function moveTask<Own, Shown>(
+  { database }: Context,
+  statement: MoveStatement<Own, Shown>,
+  asked: Omit<Asked<Own>, 'message_id' | 'event_id'>,
+  refusal: Refusal<Shown>,
+): Promise<Moved<Shown>> {
+  const input = { ...asked, message_id: uuidv7(), event_id: uuidv7() } as Asked<Own>;
   for (let attempt = 1; ; attempt += 1) {
-    const [task] = await database.query<Attempt>(statement(step));
+    const task = await database.batch<Asked<Own>, Attempt<Shown>>(statement, input);
     if (task === undefined) throw new AppError('TASK_NOT_FOUND');
-    if (task.moved_to !== null) return { task, status: task.moved_to, claims: task.touched ?? [] };
-    if (task.fresh) throw new AppError(await step.refusal(task));
+    if (task.moved_to !== null) return task as Moved<Shown>;
+    if (task.fresh) throw new AppError(await refusal(task, attempt > 1));
     if (attempt === maxAttempts) throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast' });
   }
 }
-
-const statement = (step: Step) => Prisma.sql`
-  WITH asked AS (SELECT ctid::text AS version FROM task WHERE id = ${step.taskId}::uuid),
-  before AS (SELECT ${ruledColumns('task')}, ctid::text AS version FROM task WHERE id = ${step.taskId}::uuid FOR UPDATE),
-  changed AS (
-    UPDATE task SET ${step.set}
-    FROM before JOIN asked USING (version)
-    WHERE task.id = before.id AND ${step.guard}
-    RETURNING ${changedColumns}
-  ),
-  touched AS (${step.claims === undefined ? noClaims : Prisma.sql`UPDATE claim SET ${step.claims} RETURNING ${claimColumns}`}),
-  ${recorded(step)}
-  SELECT ${ruledColumns('before')}, changed.status AS moved_to, asked.version IS NOT NULL AS fresh,
-    (SELECT jsonb_agg(touched) FROM touched) AS touched
-  FROM before LEFT JOIN asked USING (version) LEFT JOIN changed ON true`;
-
-const noClaims = Prisma.sql`SELECT WHERE false`;

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@acsp/errors';
-import type { TaskStatus } from '../generated/prisma/enums.js';
+import type { ClaimStatus, TaskStatus } from '../generated/prisma/enums.js';
 
 /** What an agent may ask for with tasks/update. */
 export const actions = ['start', 'cancel', 'approve', 'reject', 'unclaim'] as const;
@@ -12,6 +12,8 @@ export interface Move {
   readonly event: string;
   /** The system message: `<agent name> <says>`. */
   readonly says: string;
+  /** What becomes of claims in one status. */
+  readonly claims?: { readonly from: ClaimStatus; readonly to: ClaimStatus };
 }
 
 /** The moves of tasks/update (interface 3.1). */
@@ -23,10 +25,26 @@ export const moves = {
     to: 'cancelled',
     event: 'task.cancelled',
     says: 'cancelled the task',
+    // An accepted claim stays, as the assignment does.
+    claims: { from: 'pending', to: 'rejected' },
   },
-  unclaim: { from: ['claimed'], by: 'assignee', to: 'open', event: 'task.unclaimed', says: 'gave the task back' },
+  unclaim: {
+    from: ['claimed'],
+    by: 'assignee',
+    to: 'open',
+    event: 'task.unclaimed',
+    says: 'gave the task back',
+    claims: { from: 'accepted', to: 'withdrawn' },
+  },
   approve: { from: ['review'], by: 'creator', to: 'done', event: 'task.approved', says: 'approved the result' },
-  reject: { from: ['review'], by: 'creator', to: 'open', event: 'task.rejected', says: 'rejected the result' },
+  reject: {
+    from: ['review'],
+    by: 'creator',
+    to: 'open',
+    event: 'task.rejected',
+    says: 'rejected the result',
+    claims: { from: 'accepted', to: 'rejected' },
+  },
 } as const satisfies Record<Action, Move>;
 
 /** Statuses in which the assigned agent may submit. */

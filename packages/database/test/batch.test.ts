@@ -1,0 +1,150 @@
+import { toAppError } from '@acsp/errors';
+import { eventually } from '@acsp/testkit';
+import pg from 'pg';
+import type { BatchStatement } from '../src/index.js';
+import { type NotesDatabase, notesDatabase } from './notes-database.js';
+
+let notes: NotesDatabase;
+
+beforeAll(async () => {
+  notes = await notesDatabase();
+});
+beforeEach(async () => {
+  await notes.database.pool.query('TRUNCATE notes');
+});
+afterAll(() => notes[Symbol.asyncDispose]());
+
+interface Note {
+  readonly text: string;
+  readonly seen: number;
+}
+
+interface Answer {
+  readonly key: string;
+  readonly seen: number;
+  /** The transaction that it came from. */
+  readonly run: string;
+}
+
+const columns = { text: 'text', seen: 'int' };
+const key = ({ text }: Note) => text;
+const run = 'pg_current_xact_id()::text AS run';
+
+/** Fails on a division by zero. */
+const insert: BatchStatement<Note> = {
+  columns,
+  key,
+  text: `, made AS (INSERT INTO notes (text, seen) SELECT text, 12 / seen FROM input RETURNING text, seen) SELECT text AS key, seen, ${run} FROM made`,
+};
+
+const count: BatchStatement<Note> = {
+  columns,
+  key,
+  text: `, changed AS (UPDATE notes SET seen = notes.seen + input.seen FROM input WHERE notes.text = input.text RETURNING notes.text, notes.seen)
+    SELECT text AS key, seen, ${run} FROM changed`,
+};
+
+const read: BatchStatement<Note> = {
+  columns,
+  key,
+  readOnly: true,
+  text: `SELECT notes.text AS key, notes.seen, ${run} FROM input JOIN notes USING (text)`,
+};
+
+const ask = (statement: BatchStatement<Note>, ...inputs: Note[]) =>
+  Promise.all(inputs.map((input) => notes.database.batch<Note, Answer>(statement, input)));
+const codes = (answers: Promise<unknown>[]) =>
+  Promise.all(answers.map((answer) => answer.then(() => 'done').catch((error) => toAppError(error).code)));
+const named = (texts: string, seen = 1): Note[] => [...texts].map((text) => ({ text, seen }));
+
+/** Locks a note until the work is done that needs it locked. */
+async function whileLocked(text: string, work: (waiting: () => Promise<void>) => Promise<void>): Promise<void> {
+  const [holder, watcher] = [1, 2].map(() => new pg.Client({ connectionString: notes.url })) as [pg.Client, pg.Client];
+  await Promise.all([holder.connect(), watcher.connect()]);
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM notes WHERE text = $1 FOR UPDATE', [text]);
+  const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  try {
+    await work(() => eventually(async () => (await watcher.query(waits)).rowCount === 1).then(() => {}));
+  } finally {
+    await Promise.all([holder.end(), watcher.end()]);
+  }
+}
+
+test('what is asked in one turn is one statement, and each gets its own row', async () => {
+  const answers = await ask(insert, { text: 'a', seen: 1 }, { text: 'b', seen: 2 }, { text: 'c', seen: 3 });
+  expect(answers).toMatchObject([
+    { key: 'a', seen: 12 },
+    { key: 'b', seen: 6 },
+    { key: 'c', seen: 4 },
+  ]);
+  expect(new Set(answers.map((answer) => answer?.run)).size).toBe(1);
+});
+
+test('an input that the statement has no row for is answered undefined', async () => {
+  await ask(insert, ...named('a'));
+  expect(await ask(count, ...named('ab'))).toMatchObject([{ key: 'a', seen: 13 }, undefined]);
+});
+
+test('an input that fails does not fail those it shares a statement with', async () => {
+  const answers = [...named('a'), ...named('b', 0), ...named('c')].map((input) => notes.database.batch(insert, input));
+  expect(await codes(answers)).toEqual(['done', 'INTERNAL_ERROR', 'done']);
+  expect(await notes.database.prisma.note.count()).toBe(2);
+});
+
+test('inputs of one key run one after the other, each on what the one before it left', async () => {
+  await ask(insert, ...named('a'));
+  const answers = await ask(count, ...named('aaaa'));
+  expect(answers.map((answer) => answer?.seen)).toEqual([13, 14, 15, 16]);
+});
+
+test('readers of one key share its row', async () => {
+  await ask(insert, ...named('ab'));
+  const answers = await ask(read, ...named('aab'));
+  expect(answers.map((answer) => answer?.key)).toEqual(['a', 'a', 'b']);
+  expect(answers[0]).toBe(answers[1]);
+});
+
+test('a key that waits for a lock does not hold up others', async () => {
+  await ask(insert, ...named('abc'));
+  await whileLocked('a', async (waiting) => {
+    const stuck = ask(count, ...named('a'));
+    await waiting();
+    expect(await ask(count, ...named('bc'))).toMatchObject([{ seen: 13 }, { seen: 13 }]);
+    stuck.catch(() => {});
+  });
+});
+
+test('what waits behind a lock for two seconds is told that the service is unavailable', async () => {
+  await ask(insert, ...named('a'));
+  await whileLocked('a', async (waiting) => {
+    const [first, second] = named('aa').map((input) => notes.database.batch(count, input));
+    await waiting();
+    expect(await codes([first, second] as Promise<unknown>[])).toEqual(['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+  });
+  const seen = 12;
+  expect(await notes.database.prisma.note.findMany()).toMatchObject([{ seen }]);
+}, 15_000);
+
+test('two processes that change the same rows at once do not wait for each other in a circle', async () => {
+  const [one, other] = [notes.database, notes.openOther()];
+  await other.migrated;
+  await ask(insert, ...named('abcdefgh'));
+  const forwards = named('abcdefgh');
+  const rounds = Array.from({ length: 20 }, () => [
+    ...forwards.map((input) => one.batch(count, input)),
+    ...[...forwards].reverse().map((input) => other.batch(count, input)),
+  ]);
+  await Promise.all(rounds.flat());
+  const counted = await notes.database.prisma.note.findMany();
+  expect(counted.map(({ seen }) => seen)).toEqual(Array(8).fill(12 + 2 * 20));
+  const { rows } = await one.pool.query(
+    'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+  );
+  expect(rows).toEqual([{ deadlocks: 0 }]);
+});
+
+test('without a server everything that waits is told so', async () => {
+  const { batch } = notes.openOther('postgresql://nobody@127.0.0.1:1/nothing');
+  expect(await codes(named('ab').map((input) => batch(count, input)))).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
+});
