@@ -1,9 +1,9 @@
 import { EventSchema } from '@acsp/contracts/events/v1/event';
 import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
+import { newId } from '@acsp/database';
 import { eventually, type TestClock, testClock } from '@acsp/testkit';
 import { create } from '@bufbuild/protobuf';
 import { anyPack, timestampNow } from '@bufbuild/protobuf/wkt';
-import { v7 as uuidv7 } from 'uuid';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { type Steps, statuses, stepsOf, taskIn } from './steps.js';
 import { tracesOf } from './traces.js';
@@ -30,7 +30,7 @@ afterAll(() => tasks[Symbol.asyncDispose]());
 /** The event of identity, with a new id each time. */
 const deleted = ({ aid, name }: typeof ann) =>
   create(EventSchema, {
-    id: uuidv7(),
+    id: newId(),
     type: 'agent.deleted',
     occurredAt: timestampNow(),
     payload: anyPack(AgentEventSchema, create(AgentEventSchema, { aid, agentName: name })),

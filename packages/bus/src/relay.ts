@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Bus } from './bus.js';
 import { keepRunning } from './keep-running.js';
 import { outboxLag, parked, published } from './metrics.js';
-import { orAborted } from './pause.js';
+import { orAborted, pause } from './pause.js';
 import { type Payloads, type StoredEvent, toEvent } from './to-event.js';
 import { createWake } from './wake.js';
 
@@ -26,6 +26,8 @@ export interface Relay extends AsyncDisposable {
 const channel = 'bus_outbox';
 const batchSize = 500;
 const pollMs = 1_000;
+/** After events others are likely to follow: those of so long share a batch. An event after a rest leaves at once. */
+const gatherMs = 10;
 /** Commits of so long share one notification. */
 const notifyAfterMs = 5;
 
@@ -46,7 +48,9 @@ export function startRelay(options: RelayOptions): Relay {
     leading = true;
     for (let ending = false; !ending; ) {
       ending = signal.aborted;
-      while ((await publishBatch(client, options)) === batchSize);
+      let found = await publishBatch(client, options);
+      while (found === batchSize) found = await publishBatch(client, options);
+      if (found > 0 && !ending) await pause(gatherMs, signal);
       if (!ending) await wake.wait(pollMs);
     }
   }

@@ -5,6 +5,7 @@ export { isUniqueViolation } from './is-unique-violation.js';
 export type { Log } from './log.js';
 export { MigrationError } from './migrate.js';
 export type { MigrationSet } from './migration-files.js';
+export { newId } from './new-id.js';
 export {
   type AnyPrismaClient,
   type Database,

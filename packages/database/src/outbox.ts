@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from './new-id.js';
 
 /** An event that a service is about to announce. Source: design, section "Events". */
 export interface NewEvent {
@@ -41,7 +41,7 @@ export async function emit(tx: RawExecutor, event: NewEvent): Promise<void> {
 /** The row that `emit` writes, for a statement that writes it together with others. */
 export function outboxRow(event: NewEvent): OutboxRow {
   return {
-    id: uuidv7(),
+    id: newId(),
     type: event.type,
     audience: [...event.audience],
     actor: event.actor ?? null,

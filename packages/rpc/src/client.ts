@@ -1,7 +1,8 @@
+import { AppError } from '@acsp/errors';
 import { injectTrace, span } from '@acsp/telemetry';
 import { create, type Message, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
-import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Channel, credentials, Metadata, status } from '@grpc/grpc-js';
 import { methodsOf, type UnaryMethod } from './definition.js';
 import { type Principal, type Principals, principalHeader } from './principal.js';
 import { fromStatus } from './status.js';
@@ -36,41 +37,61 @@ export function rpcClient<Methods extends GenServiceMethods>(
   service: GenService<Methods>,
   options: RpcClientOptions,
 ): RpcClient<Methods> {
-  const client = new Client(options.address, credentials.createInsecure(), {
+  const channel = new Channel(options.address, credentials.createInsecure(), {
     'grpc.max_receive_message_length': 8 << 20,
+    // Its bookkeeping costs every call, and nobody asks for it.
+    'grpc.enable_channelz': 0,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   });
-  const methods = [...methodsOf(service)].map(([name, method]) => [name, caller(client, method, options)]);
-  return Object.assign(Object.fromEntries(methods), { [Symbol.dispose]: () => client.close() });
+  const methods = [...methodsOf(service)].map(([name, method]) => [name, caller(channel, method, options)]);
+  return Object.assign(Object.fromEntries(methods), { [Symbol.dispose]: () => channel.close() });
 }
 
-function caller(client: Client, method: UnaryMethod, { principals, name, timeoutMs = 5_000 }: RpcClientOptions) {
-  const send = (request: Message, call: CallOptions) =>
-    new Promise<Message>((resolve, reject) => {
-      const carrier: Record<string, string> = {
-        [principalHeader]: principals.sign(call.caller ?? { name, via: 'service', requestId: call.requestId ?? '' }),
-      };
-      injectTrace(carrier);
-      const metadata = new Metadata();
-      for (const [key, value] of Object.entries(carrier)) metadata.set(key, value);
-      const deadline = Date.now() + (call.timeoutMs ?? timeoutMs);
-      const settle = (error: ServiceError | null, answer?: Message) =>
-        error || answer === undefined ? reject(fromStatus(error as ServiceError)) : resolve(answer);
-      client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        metadata,
-        { deadline },
-        settle,
-      );
-    });
+function caller(channel: Channel, method: UnaryMethod, { principals, name, timeoutMs = 5_000 }: RpcClientOptions) {
+  const send = (request: Message, call: CallOptions) => {
+    const carrier: Record<string, string> = {
+      [principalHeader]: principals.sign(call.caller ?? { name, via: 'service', requestId: call.requestId ?? '' }),
+    };
+    injectTrace(carrier);
+    const metadata = new Metadata();
+    for (const [key, value] of Object.entries(carrier)) metadata.set(key, value);
+    return unary(channel, method, request, { metadata, deadline: Date.now() + (call.timeoutMs ?? timeoutMs) });
+  };
   return (init: MessageInitShape<typeof method.desc.input>, call: CallOptions = {}) =>
     span(`rpc ${method.path}`, { kind: 'client' }, () => send(create(method.desc.input, init), call));
+}
+
+interface Headers {
+  readonly metadata: Metadata;
+  readonly deadline: number;
+}
+
+/** A call on the channel itself: the interceptors and emitters of grpc-js's Client, which nothing here uses, are a third of a call's cost. */
+function unary(channel: Channel, method: UnaryMethod, request: Message, { metadata, deadline }: Headers) {
+  const call = channel.createCall(method.path, deadline, undefined, null, undefined);
+  return new Promise<Message>((resolve, reject) => {
+    let answer: Buffer | undefined;
+    call.start(metadata, {
+      onReceiveMetadata() {},
+      onReceiveMessage(message: Buffer) {
+        answer = message;
+      },
+      onReceiveStatus(ending) {
+        if (ending.code !== status.OK || answer === undefined) return reject(fromStatus(ending));
+        try {
+          resolve(method.responseDeserialize(answer));
+        } catch (cause) {
+          reject(new AppError('INTERNAL_ERROR', { cause }));
+        }
+      },
+    });
+    call.sendMessageWithContext({}, method.requestSerialize(request));
+    call.startRead();
+    call.halfClose();
+  });
 }
 
 /** The client of a generated service: `RpcClientOf<typeof TasksService>`. */

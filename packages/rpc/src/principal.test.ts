@@ -28,6 +28,18 @@ test('a token is good for a minute and what clocks may differ, no longer and no 
   now = signedAt;
 });
 
+test('calls that are made for one principal share a token for ten seconds', () => {
+  const principal = { ...agent };
+  const token = sign(principal);
+  const signedAt = now;
+  now = signedAt + 10_000;
+  expect(sign(principal)).toBe(token);
+  now += 1;
+  expect(sign(principal)).not.toBe(token);
+  expect(verify(sign(principal))).toEqual(agent);
+  now = signedAt;
+});
+
 test('a token of another secret, a changed one and none are refused', () => {
   const [payload = '', proof = ''] = sign(agent).split('.');
   const other = Buffer.from(JSON.stringify(['b'.repeat(50), 'Otto', 'login_key', 'r-1', now])).toString('base64url');

@@ -2,7 +2,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema, StatusSchema } from
 import { AppError, catalogue, isErrorCode } from '@acsp/errors';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type Any, anyPack, anyUnpack, durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
-import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
+import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 
 const trailer = 'grpc-status-details-bin';
 const domain = 'acsp';
@@ -26,20 +26,21 @@ export function toStatus(error: AppError): Partial<StatusObject> {
 }
 
 /** The error that the other side threw. One without our details is the transport's: a peer that is away or late is SERVICE_UNAVAILABLE. */
-export function fromStatus(error: ServiceError): AppError {
-  const [body] = error.metadata?.get(trailer) ?? [];
+export function fromStatus({ code, details: detail, metadata }: StatusObject): AppError {
+  const cause = Object.assign(new Error(detail), { code });
+  const [body] = metadata.get(trailer);
   const details = Buffer.isBuffer(body) ? fromBinary(StatusSchema, body).details : [];
   const find = <T>(unpack: (any: Any) => T | undefined) => details.map(unpack).find((found) => found !== undefined);
   const reason = find((any) => anyUnpack(any, ErrorInfoSchema))?.reason ?? '';
   if (!isErrorCode(reason))
-    return new AppError(isTransport(error.code) ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR', { cause: error });
+    return new AppError(isTransport(code) ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR', { cause });
   const violations = find((any) => anyUnpack(any, BadRequestSchema))?.fieldViolations ?? [];
   const retryDelay = find((any) => anyUnpack(any, RetryInfoSchema))?.retryDelay;
   return new AppError(reason, {
-    detail: error.details,
+    detail,
     fields: violations.map(({ field, description }) => ({ field, message: description })),
     retryAfterSeconds: retryDelay && durationMs(retryDelay) / 1000,
-    cause: error,
+    cause,
   });
 }
 

@@ -1,10 +1,9 @@
 import type { ClaimTaskRequestSchema, ClaimTaskResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { isUniqueViolation } from '@acsp/database';
+import { isUniqueViolation, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { integer } from '@acsp/http';
 import type { Agent } from '@acsp/rpc';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -27,7 +26,7 @@ export async function claimTask(context: Context, request: ClaimTask, agent: Age
     note: message ?? null,
     at,
     name: agent.name,
-    claim_id: uuidv7(),
+    claim_id: newId(),
     eta_minutes: etaMinutes ?? null,
   };
   const refusal = (task: Shown, raced: boolean) => whyRefused(context, task, agent.aid, { at, askedAt, raced });

@@ -1,11 +1,10 @@
 import type { PostMessageRequestSchema, PostMessageResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
-import type { BatchStatement } from '@acsp/database';
+import { type BatchStatement, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { oneOf, text } from '@acsp/http';
 import type { Agent } from '@acsp/rpc';
 import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -17,11 +16,11 @@ import { refuseMessage } from '../task/state.js';
 
 /** Writes in the thread of a task: its creator, its assigned agent, or an agent with a live claim. */
 export async function postMessage({ clock, database }: Context, request: PostMessage, sender: Agent) {
-  const [at, id] = [clock.now(), uuidv7()];
+  const [at, id] = [clock.now(), newId()];
   const post: Post = {
     task_id: request.taskId,
     message_id: id,
-    event_id: uuidv7(),
+    event_id: newId(),
     aid: sender.aid,
     name: sender.name,
     msg_type: request.msgType,

@@ -1,8 +1,7 @@
-import type { BatchStatement } from '@acsp/database';
+import { type BatchStatement, newId } from '@acsp/database';
 import { AppError, type ErrorCode } from '@acsp/errors';
 import type { Agent } from '@acsp/rpc';
 import type { JsonObject } from '@bufbuild/protobuf';
-import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../context.js';
 import { Prisma, type Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
@@ -37,8 +36,8 @@ export async function insertTask(context: Context, draft: Draft, creator: Agent)
     says: `${row.creator_name} created the task`,
     note: null,
     at: row.created_at,
-    message_id: uuidv7(),
-    event_id: uuidv7(),
+    message_id: newId(),
+    event_id: newId(),
   };
   const statement = row.parent_id === null ? insertRoot : insertSubtask;
   const inherited = await context.database.batch<Creation, Inherited>(statement, creation);
@@ -52,7 +51,7 @@ type NewTask = Omit<Task, 'depth'>;
 
 function newRow(draft: Draft, creator: Agent, now: Date): NewTask {
   return {
-    id: uuidv7(),
+    id: newId(),
     creator_aid: creator.aid,
     creator_name: creator.name,
     parent_id: draft.parentId ?? null,

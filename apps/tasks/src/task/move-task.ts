@@ -1,6 +1,5 @@
-import type { BatchStatement } from '@acsp/database';
+import { type BatchStatement, newId } from '@acsp/database';
 import { AppError, type ErrorCode } from '@acsp/errors';
-import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
@@ -84,7 +83,7 @@ export async function moveTask<Own, Shown>(
   asked: Omit<Asked<Own>, 'message_id' | 'event_id'>,
   refusal: Refusal<Shown>,
 ): Promise<Moved<Shown>> {
-  const input = { ...asked, message_id: uuidv7(), event_id: uuidv7() } as Asked<Own>;
+  const input = { ...asked, message_id: newId(), event_id: newId() } as Asked<Own>;
   for (let attempt = 1; ; attempt += 1) {
     const task = await database.batch<Asked<Own>, Attempt<Shown>>(statement, input);
     if (task === undefined) throw new AppError('TASK_NOT_FOUND');
