@@ -36,9 +36,9 @@ export async function measureCycles(
     return { ...result, concurrency, cpuUs: new Map([...used].map(([name, time]) => [name, time / result.cycles])) };
   };
   const samples: CycleSample[] = [];
-  await run(32, pace.warmUpSeconds * 2);
+  await run(64, pace.warmUpSeconds * 2);
   await postgres.analyze();
-  for (const concurrency of [32, 64]) {
+  for (const concurrency of [64, 256]) {
     const rounds: CycleSample[] = [];
     for (let round = 0; round < pace.rounds; round += 1) rounds.push(await run(concurrency, pace.seconds));
     samples.push(middle(rounds));
