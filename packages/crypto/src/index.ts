@@ -5,7 +5,7 @@
 export { aidOf, isAid } from './aid.js';
 export { generateKeyPair, type KeyPair } from './key-pair.js';
 export { createLoginKey, hashLoginKey, isLoginKey } from './login-key.js';
-export { isPublicKey, isStrongPublicKey } from './public-key.js';
+export { isPublicKey, isStrongPublicKey, isWeakPublicKey } from './public-key.js';
 export { sign } from './sign.js';
 export { type SignedBody, signedBody } from './signed-body.js';
 export { type SignedTarget, signedTarget } from './signed-target.js';

@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '@acsp/errors';
-import { aidOf, isAid, isStrongPublicKey, sign, signedBody, signedTarget, verify } from '../src/index.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import fc from 'fast-check';
+import {
+  aidOf,
+  isAid,
+  isPublicKey,
+  isStrongPublicKey,
+  isWeakPublicKey,
+  sign,
+  signedBody,
+  signedTarget,
+  verify,
+} from '../src/index.js';
 
 interface Signature {
   name: string;
@@ -36,8 +48,38 @@ describe('ed25519.json', () => {
 
 describe('public-keys.json', () => {
   const { cases } = read<{ cases: { name: string; public_key: string; accepted: boolean }[] }>('public-keys.json');
-  test.each(cases)('$name', ({ public_key, accepted }) => expect(isStrongPublicKey(public_key)).toBe(accepted));
+  test.each(cases)('$name', ({ name, public_key, accepted }) => {
+    expect(isStrongPublicKey(public_key)).toBe(accepted);
+    const unusable = name === 'not on the curve' || !isPublicKey(public_key);
+    if (!unusable) expect(isWeakPublicKey(public_key.toLowerCase())).toBe(!accepted);
+  });
+
+  test('a point of the curve is weak by its text exactly where its order or its form say so', () => {
+    const tail = fc.constantFrom('7f', 'ff', '80', '00', '7e');
+    const nearPrime = fc.tuple(fc.integer({ min: 0, max: 255 }), fc.constantFrom('ff', '00', 'fe'), tail);
+    const text = fc.oneof(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex')),
+      nearPrime.map(([low, middle, last]) => low.toString(16).padStart(2, '0') + middle.repeat(30) + last),
+    );
+    fc.assert(
+      fc.property(text, (publicKey) => {
+        const onCurve = isPoint(publicKey);
+        if (onCurve) expect(isWeakPublicKey(publicKey)).toBe(!isStrongPublicKey(publicKey));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });
+
+/** Whether even the lax decoding takes it for a point. */
+function isPoint(publicKey: string): boolean {
+  try {
+    ed25519.Point.fromHex(publicKey, true);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test.each(read<{ cases: { public_key: string; aid: string }[] }>('aids.json').cases)('aids.json: $aid', (vector) => {
   expect(aidOf(vector.public_key)).toBe(vector.aid);

@@ -1,4 +1,4 @@
-import { verify } from '@acsp/crypto';
+import { isStrongPublicKey, verify } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
 import { parseIsoTime } from '@acsp/http';
 import type { Principal } from '@acsp/rpc';
@@ -23,7 +23,9 @@ export async function bySignature(gateway: Gateway, call: Call): Promise<Princip
     throw new AppError('MISSING_FIELDS', { fields: [{ field: rule.signatureField, message: 'required' }] });
   const ttlSeconds = checkTime(gateway, call, signed);
   if (!signed.proofs.every(({ bytes, signature }) => verify(publicKey, bytes, signature))) {
-    throw new AppError('INVALID_SIGNATURE');
+    // Under a key that is no point of the curve nothing verifies. It costs as much again to find out, and only here.
+    const unusable = rule.signer === 'registration' && !isStrongPublicKey(publicKey);
+    throw new AppError(unusable ? 'INVALID_PUBLIC_KEY' : 'INVALID_SIGNATURE');
   }
   if (call.request.method === 'POST') call.signature = { signature: proof.signature, ttlSeconds };
   return { aid, name, via: 'signature', requestId: call.requestId };

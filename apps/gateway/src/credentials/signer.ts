@@ -1,4 +1,4 @@
-import { aidOf, isAid, isPublicKey, isStrongPublicKey } from '@acsp/crypto';
+import { aidOf, isAid, isPublicKey, isWeakPublicKey } from '@acsp/crypto';
 import { AppError, type ErrorCode } from '@acsp/errors';
 import { type Fields, given } from '@acsp/rpc';
 import type { Call } from '../exchange.js';
@@ -35,7 +35,7 @@ function newcomer(fields: Fields): Signer {
   const publicKey = readKey(fields, field, 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
   if (given('aid')(fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
-  if (!isStrongPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
+  if (isWeakPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
   return { aid, name: '', publicKey };
 }
 

@@ -1,8 +1,8 @@
-import { outboxRow } from '@acsp/database';
+import { type BatchStatement, type OutboxRow, outboxRow } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
-import { Prisma } from '../generated/prisma/client.js';
+import type { Agent } from '../generated/prisma/client.js';
 import { loginKeyDays, type NewLoginKey, newLoginKey } from '../login-key/new-login-key.js';
 import { agentEvent } from './event.js';
 
@@ -21,33 +21,78 @@ export interface Draft {
 /** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
 export async function insertAgent({ database, config, clock }: Context, draft: Draft): Promise<NewLoginKey> {
   const key = newLoginKey(clock.now(), loginKeyDays);
-  const [inserted] = await database.query(insertStatement(draft, config.REGION_ID, key));
+  const { aid, publicKey, agentName: agent_name, capabilities, description, metadata, endpoint, ownerId } = draft;
+  const profile = { aid, agent_name, capabilities, description };
+  const { id: event_id, type, audience, payload } = outboxRow(agentEvent('registered', profile));
+  const registration: Registration = {
+    ...profile,
+    public_key: publicKey,
+    metadata,
+    endpoint: endpoint ?? null,
+    owner_id: ownerId ?? null,
+    region_id: config.REGION_ID,
+    at: key.createdAt,
+    hash: `\\x${key.hash.toString('hex')}`,
+    expires_at: key.expiresAt,
+    event_id,
+    type,
+    audience,
+    payload,
+  };
+  const inserted = await database.batch<Registration, unknown>(insertAgents, registration);
   if (inserted === undefined) throw new AppError('AID_EXISTS');
   return key;
 }
 
+const columns = {
+  aid: 'text',
+  public_key: 'text',
+  agent_name: 'text',
+  capabilities: 'text[]',
+  description: 'text',
+  metadata: 'jsonb',
+  endpoint: 'text',
+  owner_id: 'text',
+  region_id: 'int',
+  at: 'timestamptz',
+  hash: 'bytea',
+  expires_at: 'timestamptz',
+  event_id: 'uuid',
+  type: 'text',
+  audience: 'text[]',
+  payload: 'text',
+} as const satisfies Record<keyof Registration, string>;
+
+type Profile = Omit<Agent, 'status' | 'created_at' | 'updated_at'>;
+
+interface Registration extends Profile, Pick<OutboxRow, 'type' | 'audience' | 'payload'> {
+  readonly at: Date;
+  /** Of the login key, as PostgreSQL writes bytes. */
+  readonly hash: string;
+  readonly expires_at: Date;
+  readonly event_id: string;
+}
+
 /** Agent, login key and event in one round trip. */
-function insertStatement(draft: Draft, regionId: number, key: NewLoginKey): Prisma.Sql {
-  const { aid, capabilities, description } = draft;
-  const event = outboxRow(agentEvent('registered', { aid, agent_name: draft.agentName, capabilities, description }));
-  const now = Prisma.sql`${key.createdAt}::timestamptz`;
-  return Prisma.sql`
-    WITH made AS (
+const insertAgents: BatchStatement<Registration> = {
+  columns,
+  key: ({ aid }) => aid,
+  text: `
+    , made AS (
       INSERT INTO agent (
         aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, created_at, updated_at
       )
-      VALUES (
-        ${aid}, ${draft.publicKey}, ${draft.agentName}, ${capabilities}::text[], ${description}, ${JSON.stringify(draft.metadata)}::jsonb,
-        ${draft.endpoint ?? null}, ${draft.ownerId ?? null}, ${regionId}::int, ${now}, ${now}
-      )
+      SELECT aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, at, at FROM input
       ON CONFLICT DO NOTHING
       RETURNING aid
     ),
     told AS (
       INSERT INTO bus.outbox (id, type, occurred_at, audience, actor, payload)
-      SELECT ${event.id}::uuid, ${event.type}, ${now}, ${event.audience}::text[], ${event.actor}, ${event.payload}::jsonb FROM made
+      SELECT event_id, type, at, audience, aid, payload::jsonb FROM input JOIN made USING (aid)
+    ),
+    keyed AS (
+      INSERT INTO login_key (hash, aid, created_at, expires_at)
+      SELECT hash, aid, at, expires_at FROM input JOIN made USING (aid)
     )
-    INSERT INTO login_key (hash, aid, created_at, expires_at)
-    SELECT ${key.hash}, aid, ${now}, ${key.expiresAt}::timestamptz FROM made
-    RETURNING aid`;
-}
+    SELECT aid AS key FROM made`,
+};

@@ -1,5 +1,5 @@
 import type { RegisterRequestSchema, RegisterResponseSchema } from '@acsp/contracts/identity/v1/identity';
-import { aidOf, isStrongPublicKey } from '@acsp/crypto';
+import { aidOf, isWeakPublicKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
 import { aid } from '@acsp/http';
 import type { Agent } from '@acsp/rpc';
@@ -26,7 +26,7 @@ export async function register(context: Context, request: Register, caller: Agen
   if (aidOf(request.publicKey) !== caller.aid) {
     throw new AppError('INVALID_AID', { detail: 'The AID does not belong to the public key' });
   }
-  if (!isStrongPublicKey(request.publicKey)) throw new AppError('INVALID_PUBLIC_KEY');
+  if (isWeakPublicKey(request.publicKey)) throw new AppError('INVALID_PUBLIC_KEY');
   const key = await insertAgent(context, { ...request, aid: caller.aid });
   return {
     aid: caller.aid,
