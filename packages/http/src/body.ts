@@ -7,16 +7,26 @@ import type { Fields } from '@acsp/rpc';
  * The bytes of a request's body. Throws PAYLOAD_TOO_LARGE as soon as they are too many; the rest is not read, and the request not destroyed,
  * so that its refusal still reaches the sender.
  */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  // By its events: iterating over a stream costs more than reading it.
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      request.off('data', take).pause();
+      reject(tooLarge(maxBytes));
+    };
+    request.on('data', take);
+    request.once('end', () =>
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)),
+    );
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('The sender broke off')));
+  });
 }
 
 const tooLarge = (maxBytes: number) => new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });

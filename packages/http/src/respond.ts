@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type AppError, catalogue, toProblem } from '@acsp/errors';
 
 /** Answers with JSON. Answers of the API are private to the caller and of the moment, so nothing on the way may keep them. */
@@ -10,10 +10,9 @@ export function sendJson(
 ): void {
   // As a string, so that head and body leave in one write.
   const text = JSON.stringify(body);
-  response.statusCode = status;
-  response.setHeader('Content-Type', contentType);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
+  const headers: OutgoingHttpHeaders = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(text) };
+  if (!response.hasHeader('Cache-Control')) headers['Cache-Control'] = 'no-store';
+  response.writeHead(status, headers);
   response.end(response.req.method === 'HEAD' ? undefined : text);
 }
 
