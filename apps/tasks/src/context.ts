@@ -2,12 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { type Bus, createBus } from '@acsp/bus';
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { SearchService } from '@acsp/contracts/search/v1/search';
-import { type Database, openDatabase } from '@acsp/database';
+import { createShareReads, type Database, openDatabase, type ShareReads } from '@acsp/database';
 import { createPrincipals, type Principals, type RpcClientOf, rpcClient } from '@acsp/rpc';
 import { type Clock, createStack, type Logger, systemClock } from '@acsp/service';
 import { LRUCache } from 'lru-cache';
 import type { Config } from './config.js';
 import { PrismaClient } from './generated/prisma/client.js';
+import type { Counts, Page } from './operations/list-tasks.js';
 
 /** Everything that the service's code reaches for. */
 export interface Context extends AsyncDisposable {
@@ -18,8 +19,11 @@ export interface Context extends AsyncDisposable {
   /** Absent where no search service is deployed. */
   readonly search: RpcClientOf<typeof SearchService> | undefined;
   readonly principals: Principals;
-  /** Large totals of lists, by filter, for a moment. */
-  readonly totals: LRUCache<string, Promise<number>>;
+  /** Pages of lists for all who ask for the same one at the same time. */
+  readonly pages: ShareReads<Page>;
+  /** How many tasks pass a filter: exact, until this process writes; and whatever the number, for two seconds. */
+  readonly counts: Counts;
+  readonly totals: Counts;
   /** When a task was assigned by a claim, by performance.now() and not before the commit: of late claims of this process. */
   readonly taken: LRUCache<string, number>;
   readonly clock: Clock;
@@ -52,6 +56,8 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
         ? undefined
         : stack.use(rpcClient(SearchService, { ...peer, address: config.SEARCH_GRPC })),
     principals,
+    pages: createShareReads(),
+    counts: new LRUCache({ max: 500, ttl: 2_000 }),
     totals: new LRUCache({ max: 500, ttl: 2_000 }),
     taken: new LRUCache({ max: 5_000 }),
     clock: overrides.clock ?? systemClock,

@@ -19,15 +19,19 @@ export async function start(context: Context, health: Health): Promise<Doors> {
   health.check('database', () => database.ping());
 
   const relay = stack.use(startRelay({ database, bus, service: 'tasks', payloads: { task: TaskEventSchema }, log }));
+  const written = () => {
+    context.counts.clear();
+    relay.wake();
+  };
   stack.use(
     await bus.consume({
       name: 'tasks-agent-deleted',
       subjects: ['acsp.identity.agent.deleted'],
-      handle: (event) => onAgentDeleted(context, event).finally(relay.wake),
+      handle: (event) => onAgentDeleted(context, event).finally(written),
     }),
   );
   const expire = async () => {
-    await withAdvisoryLock(database.pool, 'tasks-expiry', () => expireTasks(context)).finally(relay.wake);
+    await withAdvisoryLock(database.pool, 'tasks-expiry', () => expireTasks(context)).finally(written);
   };
   stack.use(every(expiryIntervalMs, expire, log));
 
@@ -36,7 +40,7 @@ export async function start(context: Context, health: Health): Promise<Doors> {
       service: TasksService,
       operations,
       context,
-      afterWrite: relay.wake,
+      afterWrite: written,
       principals,
       host: config.HOST,
       httpPort: config.HTTP_PORT,

@@ -124,6 +124,19 @@ test('gives every task on exactly one page, and says where the last one is', asy
   expect((await steps.list(bob, by(agent('Nobody')))).body).toEqual({ tasks: [], total: 0, has_more: false });
 });
 
+test('whoever lists after a write sees it, in the page and in the total, however many list at the same time', async () => {
+  const ann = agent('Ann');
+  const list = () => steps.list(bob, by(ann, 'limit=1'));
+  for (let written = 1; written <= 10; written += 1) {
+    const before = [list(), list(), list()];
+    clock.advance(1);
+    const id = await steps.created(ann);
+    const after = await Promise.all([list(), list()]);
+    for (const { body } of after) expect([body.tasks[0].id, body.total]).toEqual([id, written]);
+    for (const { body } of await Promise.all(before)) expect([written - 1, written]).toContain(body.total);
+  }
+});
+
 test('counts every task of a long list, on whatever page', async () => {
   const ann = agent('Ann');
   await tasks.context.database.prisma.$executeRaw`

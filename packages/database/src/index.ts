@@ -17,3 +17,4 @@ export {
 export { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
 export { claimEvent, emit, type NewEvent, type OutboxRow, outboxRow, type RawExecutor } from './outbox.js';
 export type { Query, Statement } from './query.js';
+export { createShareReads, type ShareReads } from './share-reads.js';

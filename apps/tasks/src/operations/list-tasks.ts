@@ -1,6 +1,7 @@
 import type { ListTasksRequestSchema, ListTasksResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
 import { aid, oneOf, queryInteger, uuid } from '@acsp/http';
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma, type Task } from '../generated/prisma/client.js';
@@ -9,34 +10,34 @@ import { callerAid, priority } from '../task/fields.js';
 import { toSummary } from '../task/present.js';
 import { expiring, includes } from '../task/state.js';
 
-/** One page of the tasks that pass every filter. */
-export async function listTasks(context: Context, request: ListTasks) {
-  const now = context.clock.now();
-  const where = conditions(request, now);
-  const found = await context.database.query<Row>(pageQuery(where, request));
-  const rows = found.filter(({ id }) => id !== null) as Task[];
-  const seen = rows.length === 0 ? 0 : request.offset + rows.length;
-  const counted = found[0]?.counted ?? 0;
-  const total = counted < countLimit ? counted : Math.max(seen, await countAll(context, where, request));
-  return {
-    tasks: rows.map((row) => toSummary(row, now)),
-    total,
-    hasMore: seen > 0 && seen < total,
-  } satisfies MessageInitShape<typeof ListTasksResponseSchema>;
+/** One page of the tasks that pass every filter. It is the same for everybody, so that all who ask for it at once share one reading. */
+export function listTasks(context: Context, { aid: _aid, ...request }: ListTasks): Promise<Page> {
+  return context.pages(JSON.stringify(request), () => readPage(context, request));
 }
 
-/** A page row; where the page is empty, one row of nulls that carries the count. */
-type Row = (Task | { readonly id: null }) & { readonly counted: number };
+export type Counts = LRUCache<string, Promise<number>>;
+export type Page = MessageInitShape<typeof ListTasksResponseSchema>;
+type Request = Omit<ListTasks, 'aid'>;
 
-/** Counting is most of a list's cost: up to here it is exact and of the moment, beyond it may be two seconds old. */
-const countLimit = 250;
+async function readPage(context: Context, request: Request): Promise<Page> {
+  const now = context.clock.now();
+  const where = conditions(request, now);
+  const found = await context.database.query<Task>(pageQuery(where, request));
+  const rows = found.slice(0, request.limit);
+  const seen = request.offset + found.length;
+  // A page that is neither full nor behind the last task tells by itself how many there are.
+  const known = found.length <= request.limit && (found.length > 0 || request.offset === 0);
+  const counted = known ? seen : await count(context, where, request);
+  return {
+    tasks: rows.map((row) => toSummary(row, now)),
+    total: found.length > 0 ? Math.max(seen, counted) : counted,
+    hasMore: found.length > request.limit,
+  };
+}
 
-const pageQuery = (where: Prisma.Sql, { sort, limit, offset }: ListTasks) => Prisma.sql`
-  WITH page AS (
-    SELECT ${summaryColumns} FROM task WHERE ${where} ORDER BY ${orders[sort]} LIMIT ${limit}::int OFFSET ${offset}::int
-  ),
-  matching AS (SELECT count(*)::int AS counted FROM (SELECT FROM task WHERE ${where} LIMIT ${countLimit}::int) AS found)
-  SELECT ${summaryColumns}, matching.counted FROM matching LEFT JOIN page ON true ORDER BY ${orders[sort]}`;
+/** One row more than asked for, which is whether there are more. */
+const pageQuery = (where: Prisma.Sql, { sort, limit, offset }: Request) => Prisma.sql`
+  SELECT ${summaryColumns} FROM task WHERE ${where} ORDER BY ${orders[sort]} LIMIT ${limit + 1}::int OFFSET ${offset}::int`;
 
 const summaryColumns = Prisma.raw(
   'id, creator_aid, creator_name, parent_id, title, description, requirements, tags, status, priority, deadline, expires_at, ' +
@@ -49,20 +50,30 @@ const orders = {
   deadline: Prisma.sql`deadline ASC NULLS LAST, id`,
 };
 
-async function countAll({ database, totals }: Context, where: Prisma.Sql, request: ListTasks): Promise<number> {
-  const { limit: _limit, offset: _offset, sort: _sort, aid: _aid, ...filters } = request;
+/** Counting costs more than the page: up to here a total is exact, beyond it may be two seconds old. */
+const exactLimit = 250;
+
+async function count({ database, counts, totals }: Context, where: Prisma.Sql, request: Request): Promise<number> {
+  const { limit: _limit, offset: _offset, sort: _sort, ...filters } = request;
   const key = JSON.stringify(filters);
-  let total = totals.get(key);
+  const read = (query: Prisma.Sql) => async () => (await database.query<{ total: number }>(query))[0]?.total ?? 0;
+  const some = Prisma.sql`SELECT FROM task WHERE ${where} LIMIT ${exactLimit}::int`;
+  const exact = await remember(counts, key, read(Prisma.sql`SELECT count(*)::int AS total FROM (${some}) AS found`));
+  if (exact < exactLimit) return exact;
+  return remember(totals, key, read(Prisma.sql`SELECT count(*)::int AS total FROM task WHERE ${where}`));
+}
+
+function remember(cache: Counts, key: string, read: () => Promise<number>): Promise<number> {
+  let total = cache.get(key);
   if (total === undefined) {
-    const query = Prisma.sql`SELECT count(*)::int AS total FROM task WHERE ${where}`;
-    total = database.query<{ total: number }>(query).then(([row]) => row?.total ?? 0);
-    totals.set(key, total);
-    total.catch(() => totals.delete(key));
+    total = read();
+    cache.set(key, total);
+    total.catch(() => cache.delete(key));
   }
   return total;
 }
 
-function conditions(filters: ListTasks, now: Date): Prisma.Sql {
+function conditions(filters: Request, now: Date): Prisma.Sql {
   const parts = [
     hasStatus(filters.status, now),
     filters.parentId === undefined ? Prisma.sql`parent_id IS NULL` : Prisma.sql`parent_id = ${filters.parentId}::uuid`,
