@@ -7,7 +7,10 @@ import type { Keys } from './keys.js';
 /** Forgets what is known of an agent as soon as the identity service says that it changed, ended, or lost a login key. */
 export function watchKeys(bus: Bus, keys: Keys): Promise<AsyncDisposable> {
   return bus.watch({
-    subjects: ['acsp.identity.agent.*', 'acsp.identity.login_key.*'],
+    // Not agent.registered: nothing is kept of an agent that does not exist.
+    subjects: ['updated', 'revoked', 'deleted']
+      .map((what) => `acsp.identity.agent.${what}`)
+      .concat('acsp.identity.login_key.*'),
     handle(event) {
       const aid = subjectOf(event);
       if (aid !== undefined) keys.drop(aid);
