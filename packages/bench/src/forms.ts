@@ -6,14 +6,14 @@ import { comparisonTable, cycleTable, ratioOf } from './report.js';
 import { createTask } from './scenarios/create-task.js';
 import { cycle } from './scenarios/cycle.js';
 import { makeAccounts, makeFixtures } from './scenarios/fixtures.js';
-import { taskDetails, taskList } from './scenarios/read-tasks.js';
+import { board, ownTasks, taskDetails } from './scenarios/read-tasks.js';
 import { register } from './scenarios/register.js';
 import { startBaseline } from './sides/baseline.js';
 import { startDistributed } from './sides/distributed.js';
 import type { Environment, Side } from './sides/side.js';
 import { startStandalone } from './sides/standalone.js';
 
-export const scenarios = [taskDetails, taskList, createTask, cycle, register];
+export const scenarios = [taskDetails, board, ownTasks, createTask, cycle, register];
 
 type Run = (environment: Environment, options: Options, stack: Stack) => Promise<string>;
 

@@ -3,7 +3,15 @@ import type { Server } from 'node:http';
 import express, { type Express, type Response } from 'express';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { createTables, insertAgent, insertTask, selectTask, selectTasks, updateTask } from './tables.js';
+import {
+  createTables,
+  insertAgent,
+  insertTask,
+  selectOwnTasks,
+  selectTask,
+  selectTasks,
+  updateTask,
+} from './tables.js';
 
 /** Express, express.json and one statement a request: what the stack costs before a service does anything. */
 export async function startService(databaseUrl: string): Promise<Server> {
@@ -28,9 +36,13 @@ function addRoutes(app: Express, pool: pg.Pool): void {
   const answer = async (response: Response, status: number, statement: Statement, values: unknown[]) => {
     const { rows } = await pool.query({ ...statement, values });
     if (rows.length === 0) response.status(404).json({ error: 'not found' });
-    else response.status(status).json(statement === selectTasks ? { tasks: rows } : rows[0]);
+    else response.status(status).json(statement.name.endsWith('tasks') ? { tasks: rows } : rows[0]);
   };
-  app.get('/api/acsp/tasks', (_request, response) => answer(response, 200, selectTasks, []));
+  app.get('/api/acsp/tasks', ({ query: { created_by } }, response) =>
+    created_by === undefined
+      ? answer(response, 200, selectTasks, [])
+      : answer(response, 200, selectOwnTasks, [created_by]),
+  );
   app.get('/api/acsp/tasks/:id', (request, response) => answer(response, 200, selectTask, [request.params.id]));
   app.post('/api/acsp/tasks', ({ body }, response) =>
     answer(response, 201, insertTask, [

@@ -35,6 +35,7 @@ const tables = `
     completed_at timestamptz
   );
   CREATE INDEX IF NOT EXISTS task_created_at ON task (created_at DESC) WHERE status = 'open';
+  CREATE INDEX IF NOT EXISTS task_creator_aid ON task (creator_aid, created_at DESC);
   CREATE TABLE IF NOT EXISTS agent (
     aid text PRIMARY KEY,
     public_key text NOT NULL,
@@ -52,11 +53,17 @@ export const createTables = (pool: pg.Pool) => pool.query(tables);
 
 export const selectTask = { name: 'select-task', text: 'SELECT * FROM task WHERE id = $1' };
 
+const listed = `id, creator_aid, creator_name, parent_id, title, description, requirements, tags, status, priority, deadline, expires_at,
+  assigned_aid, claims_count, subtasks_count, created_at`;
+
 export const selectTasks = {
   name: 'select-tasks',
-  text: `SELECT id, creator_aid, creator_name, parent_id, title, description, requirements, tags, status, priority, deadline, expires_at,
-      assigned_aid, claims_count, subtasks_count, created_at
-    FROM task WHERE status = 'open' ORDER BY created_at DESC LIMIT 20`,
+  text: `SELECT ${listed} FROM task WHERE status = 'open' ORDER BY created_at DESC LIMIT 20`,
+};
+
+export const selectOwnTasks = {
+  name: 'select-own-tasks',
+  text: `SELECT ${listed} FROM task WHERE status = 'open' AND creator_aid = $1 ORDER BY created_at DESC LIMIT 20`,
 };
 
 export const insertTask = {
