@@ -21,7 +21,7 @@ export interface Context extends AsyncDisposable {
   readonly principals: Principals;
   /** Pages of lists for all who ask for the same one at the same time. */
   readonly pages: ShareReads<Page>;
-  /** How many tasks pass a filter: exact, until this process writes; and whatever the number, for two seconds. */
+  /** How many tasks pass a filter: up to a limit, for half a second or until this process writes; and all of them, for two seconds. */
   readonly counts: Counts;
   readonly totals: Counts;
   /** When a task was assigned by a claim, by performance.now() and not before the commit: of late claims of this process. */
@@ -57,7 +57,7 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
         : stack.use(rpcClient(SearchService, { ...peer, address: config.SEARCH_GRPC })),
     principals,
     pages: createShareReads(),
-    counts: new LRUCache({ max: 500, ttl: 2_000 }),
+    counts: new LRUCache({ max: 500, ttl: 500 }),
     totals: new LRUCache({ max: 500, ttl: 2_000 }),
     taken: new LRUCache({ max: 5_000 }),
     clock: overrides.clock ?? systemClock,
