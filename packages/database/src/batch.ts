@@ -11,6 +11,8 @@ export interface BatchStatement<Input> {
   readonly key: (input: Input) => string;
   /** It changes nothing: inputs of one key are one input. */
   readonly readOnly?: boolean;
+  /** Inputs of a run, where rows may be large; 32 when absent. */
+  readonly maxInputs?: number;
 }
 
 /** The row for this input, or undefined where the statement answers none. Inputs that wait at the same time share a run. */
@@ -29,7 +31,6 @@ interface Waiting {
 
 /** While so many runs of a statement are on their way, further inputs gather for the next one. */
 const maxRuns = 2;
-const maxInputs = 32;
 const maxWaitMs = 2_000;
 
 export function createBatch(query: Query): Batch {
@@ -43,8 +44,9 @@ export function createBatch(query: Query): Batch {
   };
 }
 
-function createQueue({ columns, text: rest, readOnly = false }: BatchStatement<never>, query: Query) {
-  const text = `WITH ${inputRows(columns)} ${rest}`;
+function createQueue(statement: BatchStatement<never>, query: Query) {
+  const { readOnly = false, maxInputs = 32 } = statement;
+  const text = `WITH ${inputRows(statement.columns)} ${statement.text}`;
   let waiting: Waiting[] = [];
   const busy = new Set<string>();
   let runs = 0;

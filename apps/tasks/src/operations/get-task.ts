@@ -37,6 +37,7 @@ const details: BatchStatement<Asked> = {
   columns: { id: 'uuid' },
   key: ({ id }) => id,
   readOnly: true,
+  maxInputs: 8,
   text: Prisma.sql`
     SELECT task.id AS key, ${taskColumns('task')},
       (SELECT json_agg(c ORDER BY c.created_at, c.id)
