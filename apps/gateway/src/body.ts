@@ -71,10 +71,11 @@ export async function drainBody(request: IncomingMessage): Promise<void> {
   await new Promise<void>((resolve) => {
     let size = 0;
     timer = setTimeout(resolve, drainMs);
-    request.on('data', (chunk: Buffer) => {
+    const forget = (chunk: Buffer) => {
       size += chunk.length;
       if (size > drainBytes) resolve();
-    });
+    };
+    request.on('data', forget).resume();
     for (const end of ['end', 'error', 'close']) request.once(end, () => resolve());
   });
   clearTimeout(timer);

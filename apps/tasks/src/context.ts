@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Bus, createBus } from '@acsp/bus';
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { SearchService } from '@acsp/contracts/search/v1/search';
-import { createShareReads, type Database, openDatabase, type ShareReads } from '@acsp/database';
+import { type Coalesce, createCoalesce, type Database, openDatabase } from '@acsp/database';
 import { createPrincipals, type Principals, type RpcClientOf, rpcClient } from '@acsp/rpc';
 import { type Clock, createStack, type Logger, systemClock } from '@acsp/service';
 import { LRUCache } from 'lru-cache';
@@ -20,11 +20,11 @@ export interface Context extends AsyncDisposable {
   readonly search: RpcClientOf<typeof SearchService> | undefined;
   readonly principals: Principals;
   /** Pages of lists for all who ask for the same one at the same time. */
-  readonly pages: ShareReads<Page>;
+  readonly pages: Coalesce<Page>;
   /** How many tasks pass a filter: up to a limit, for half a second or until this process writes; and all of them, for two seconds. */
   readonly counts: Counts;
   readonly totals: Counts;
-  /** When a task was assigned by a claim, by performance.now() and not before the commit: of late claims of this process. */
+  /** When this process last saw that a task had been claimed, by performance.now(): of its newest 5,000. */
   readonly taken: LRUCache<string, number>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,7 +56,7 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
         ? undefined
         : stack.use(rpcClient(SearchService, { ...peer, address: config.SEARCH_GRPC })),
     principals,
-    pages: createShareReads(),
+    pages: createCoalesce(),
     counts: new LRUCache({ max: 500, ttl: 500 }),
     totals: new LRUCache({ max: 500, ttl: 2_000 }),
     taken: new LRUCache({ max: 5_000 }),

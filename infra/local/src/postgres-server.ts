@@ -69,7 +69,7 @@ function postgresSettings(major: number, fsync: boolean): Record<string, string>
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     shared_buffers: '32MB',
-    max_connections: '100',
+    max_connections: '200',
     jit: 'off',
     max_logical_replication_workers: '0',
     log_checkpoints: 'off',

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
+import type pg from 'pg';
 import { type Batch, createBatch } from './batch.js';
 import type { Log } from './log.js';
 import type { MigrationSet } from './migration-files.js';
@@ -27,7 +28,7 @@ export interface DatabaseOptions<P> {
   readonly migrationsDir: string;
   /** Makes the service's generated client: `(adapter) => new PrismaClient({ adapter })`. */
   readonly client: (adapter: PrismaPg) => P;
-  /** Connections in the pool; 10 when absent. */
+  /** Connections in the pool; 10 when absent. Batches have six more. */
   readonly poolSize?: number;
   readonly log: Log;
 }
@@ -50,14 +51,13 @@ export const outboxMigrations: MigrationSet = {
 };
 
 const housekeepingMs = 600_000;
-const batchConnections = 4;
 
 /** The database of a service: migrated in the background, with the outbox in it. Returns at once, whether PostgreSQL is up or not. */
 export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions<P>): Database<P> {
   const { log, migrationsDir } = options;
   const postgres = openPostgres({ ...options, migrations: [outboxMigrations, { directory: migrationsDir }] });
   const { pool } = postgres;
-  const batchPool = createPool(options.url, batchConnections, log, keyedPlans);
+  const [writers, readers] = [4, 2].map((size) => createPool(options.url, size, log, keyedPlans)) as [pg.Pool, pg.Pool];
   const prisma = options.client(new PrismaPg(pool, { statementNameGenerator: createStatementNames() }));
   const housekeeping = setInterval(() => {
     postgres
@@ -69,7 +69,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
     ...postgres,
     prisma,
     query: createQuery(pool),
-    batch: createBatch(createQuery(batchPool)),
+    batch: createBatch(createQuery(writers), createQuery(readers)),
     transaction<T>(run: (tx: Transaction<P>) => Promise<T>) {
       const limits = { maxWait: 2_500, timeout: 5_000 };
       return retryConflicts(() => prisma.$transaction(...([run, limits] as never[])) as Promise<T>);
@@ -77,7 +77,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
     async [Symbol.asyncDispose]() {
       clearInterval(housekeeping);
       await prisma.$disconnect();
-      await batchPool.end();
+      await Promise.all([writers.end(), readers.end()]);
       await postgres[Symbol.asyncDispose]();
     },
   };

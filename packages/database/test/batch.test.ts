@@ -31,28 +31,28 @@ const key = ({ text }: Note) => text;
 const run = 'pg_current_xact_id()::text AS run';
 
 /** Fails on a division by zero. */
-const insert: BatchStatement<Note> = {
+const insert: BatchStatement<Note, Answer> = {
   columns,
   key,
   text: `, made AS (INSERT INTO notes (text, seen) SELECT text, 12 / seen FROM input RETURNING text, seen) SELECT text AS key, seen, ${run} FROM made`,
 };
 
-const count: BatchStatement<Note> = {
+const count: BatchStatement<Note, Answer> = {
   columns,
   key,
   text: `, changed AS (UPDATE notes SET seen = notes.seen + input.seen FROM input WHERE notes.text = input.text RETURNING notes.text, notes.seen)
     SELECT text AS key, seen, ${run} FROM changed`,
 };
 
-const read: BatchStatement<Note> = {
+const read: BatchStatement<Note, Answer> = {
   columns,
   key,
   readOnly: true,
   text: `SELECT notes.text AS key, notes.seen, ${run} FROM input JOIN notes USING (text)`,
 };
 
-const ask = (statement: BatchStatement<Note>, ...inputs: Note[]) =>
-  Promise.all(inputs.map((input) => notes.database.batch<Note, Answer>(statement, input)));
+const ask = (statement: BatchStatement<Note, Answer>, ...inputs: Note[]) =>
+  Promise.all(inputs.map((input) => notes.database.batch(statement, input)));
 const codes = (answers: Promise<unknown>[]) =>
   Promise.all(answers.map((answer) => answer.then(() => 'done').catch((error) => toAppError(error).code)));
 const named = (texts: string, seen = 1): Note[] => [...texts].map((text) => ({ text, seen }));

@@ -9,6 +9,7 @@ import type { Fields } from '@acsp/rpc';
  */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  if (request.destroyed && !request.complete) return Promise.reject(brokenOff());
   // By its events: iterating over a stream costs more than reading it.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -25,10 +26,11 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)),
     );
     request.once('error', reject);
-    request.once('close', () => reject(new Error('The sender broke off')));
+    request.once('close', () => request.complete || reject(brokenOff()));
   });
 }
 
+const brokenOff = () => new Error('The sender broke off');
 const tooLarge = (maxBytes: number) => new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });
 
 /** The members of a JSON body, which must be an object in UTF-8. */

@@ -3,7 +3,7 @@ import { injectTrace, span } from '@acsp/telemetry';
 import { create, type Message, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
 import { Channel, credentials, Metadata, status } from '@grpc/grpc-js';
-import { methodsOf, type UnaryMethod } from './definition.js';
+import { connectionOptions, methodsOf, type UnaryMethod } from './definition.js';
 import { type Principal, type Principals, principalHeader } from './principal.js';
 import { fromStatus } from './status.js';
 
@@ -38,12 +38,7 @@ export function rpcClient<Methods extends GenServiceMethods>(
   options: RpcClientOptions,
 ): RpcClient<Methods> {
   const channel = new Channel(options.address, credentials.createInsecure(), {
-    'grpc.max_receive_message_length': 8 << 20,
-    // Its bookkeeping costs every call, and nobody asks for it.
-    'grpc.enable_channelz': 0,
-    // HTTP/2 begins with 64 KiB a connection, which a hundred calls fill.
-    'grpc-node.flow_control_window': 4 << 20,
-    'grpc.keepalive_time_ms': 30_000,
+    ...connectionOptions,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -66,20 +61,21 @@ function caller(channel: Channel, method: UnaryMethod, { principals, name, timeo
     span(`rpc ${method.path}`, { kind: 'client' }, () => send(create(method.desc.input, init), call));
 }
 
-interface Headers {
+interface SendOptions {
   readonly metadata: Metadata;
   readonly deadline: number;
 }
 
 /** A call on the channel itself: the interceptors and emitters of grpc-js's Client, which nothing here uses, are a fifth of what a call costs. */
-function unary(channel: Channel, method: UnaryMethod, request: Message, { metadata, deadline }: Headers) {
+function unary(channel: Channel, method: UnaryMethod, request: Message, { metadata, deadline }: SendOptions) {
+  const message = method.requestSerialize(request);
   const call = channel.createCall(method.path, deadline, undefined, null, undefined);
   return new Promise<Message>((resolve, reject) => {
     let answer: Buffer | undefined;
     call.start(metadata, {
       onReceiveMetadata() {},
-      onReceiveMessage(message: Buffer) {
-        answer = message;
+      onReceiveMessage(bytes: Buffer) {
+        answer = bytes;
       },
       onReceiveStatus(ending) {
         if (ending.code !== status.OK || answer === undefined) return reject(fromStatus(ending));
@@ -90,7 +86,7 @@ function unary(channel: Channel, method: UnaryMethod, request: Message, { metada
         }
       },
     });
-    call.sendMessageWithContext({}, method.requestSerialize(request));
+    call.sendMessageWithContext({}, message);
     call.startRead();
     call.halfClose();
   });

@@ -8,6 +8,16 @@ import {
 } from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
 
+/** Of both ends of a connection. */
+export const connectionOptions = {
+  'grpc.max_receive_message_length': 8 << 20,
+  'grpc.keepalive_time_ms': 30_000,
+  // Its bookkeeping costs every call, and nobody asks for it.
+  'grpc.enable_channelz': 0,
+  // HTTP/2 begins with 64 KiB a connection, which a hundred calls fill.
+  'grpc-node.flow_control_window': 4 << 20,
+};
+
 export type UnaryMethod = MethodDefinition<Message, Message> & { readonly desc: DescMethod };
 
 const known = new WeakMap<DescService, ReadonlyMap<string, UnaryMethod>>();

@@ -68,11 +68,14 @@ export function createPrincipals(secret: string, now: () => number = Date.now): 
       return last.token;
     },
     verify(token = '') {
-      const found = proven.get(token) ?? prove(token);
+      const known = proven.get(token);
+      const found = known ?? prove(token);
       const age = now() - found.at;
       if (age > lifetimeMs + skewMs || age < -skewMs) throw new AppError('AUTH_REQUIRED');
-      if (proven.size >= maxProven) proven.clear();
-      proven.set(token, found);
+      if (known === undefined) {
+        if (proven.size >= maxProven) proven.clear();
+        proven.set(token, found);
+      }
       return found.principal;
     },
   };

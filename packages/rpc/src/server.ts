@@ -2,7 +2,7 @@ import { type AppError, toAppError } from '@acsp/errors';
 import { counter, span } from '@acsp/telemetry';
 import { create, type Message, toJson } from '@bufbuild/protobuf';
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
-import { methodsOf, type UnaryMethod } from './definition.js';
+import { connectionOptions, methodsOf, type UnaryMethod } from './definition.js';
 import { addHealthAndReflection } from './health-and-reflection.js';
 import type { Fields } from './operation.js';
 import { perform, type Serving } from './perform.js';
@@ -27,15 +27,10 @@ const drainMs = 5_000;
 /** The contract door: every call needs a principal, runs its operation, and answers with the catalogue's errors. */
 export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
   const server = new Server({
-    'grpc.max_receive_message_length': 8 << 20,
-    // Its bookkeeping costs every call, and nobody asks for it.
-    'grpc.enable_channelz': 0,
-    // HTTP/2 begins with 64 KiB a connection, which a hundred calls fill.
-    'grpc-node.flow_control_window': 4 << 20,
+    ...connectionOptions,
     // Clients behind a headless Service find new replicas only when they dial again.
     'grpc.max_connection_age_ms': 45_000,
     'grpc.max_connection_age_grace_ms': 30_000,
-    'grpc.keepalive_time_ms': 30_000,
   });
   const methods = methodsOf(options.service);
   const handlers = [...methods].map(([name, method]) => [name, unary(options, name, method)]);

@@ -8,9 +8,12 @@ import type { Keys } from './keys.js';
 export function watchKeys(bus: Bus, keys: Keys): Promise<AsyncDisposable> {
   return bus.watch({
     // Not agent.registered: nothing is kept of an agent that does not exist.
-    subjects: ['updated', 'revoked', 'deleted']
-      .map((what) => `acsp.identity.agent.${what}`)
-      .concat('acsp.identity.login_key.*'),
+    subjects: [
+      'acsp.identity.agent.updated',
+      'acsp.identity.agent.revoked',
+      'acsp.identity.agent.deleted',
+      'acsp.identity.login_key.*',
+    ],
     handle(event) {
       const aid = subjectOf(event);
       if (aid !== undefined) keys.drop(aid);

@@ -39,29 +39,10 @@ export async function insertAgent({ database, config, clock }: Context, draft: D
     audience,
     payload,
   };
-  const inserted = await database.batch<Registration, unknown>(insertAgents, registration);
+  const inserted = await database.batch(insertAgents, registration);
   if (inserted === undefined) throw new AppError('AID_EXISTS');
   return key;
 }
-
-const columns = {
-  aid: 'text',
-  public_key: 'text',
-  agent_name: 'text',
-  capabilities: 'text[]',
-  description: 'text',
-  metadata: 'jsonb',
-  endpoint: 'text',
-  owner_id: 'text',
-  region_id: 'int',
-  at: 'timestamptz',
-  hash: 'bytea',
-  expires_at: 'timestamptz',
-  event_id: 'uuid',
-  type: 'text',
-  audience: 'text[]',
-  payload: 'text',
-} as const satisfies Record<keyof Registration, string>;
 
 type Profile = Omit<Agent, 'status' | 'created_at' | 'updated_at'>;
 
@@ -74,8 +55,25 @@ interface Registration extends Profile, Pick<OutboxRow, 'type' | 'audience' | 'p
 }
 
 /** Agent, login key and event in one round trip. */
-const insertAgents: BatchStatement<Registration> = {
-  columns,
+const insertAgents: BatchStatement<Registration, unknown> = {
+  columns: {
+    aid: 'text',
+    public_key: 'text',
+    agent_name: 'text',
+    capabilities: 'text[]',
+    description: 'text',
+    metadata: 'jsonb',
+    endpoint: 'text',
+    owner_id: 'text',
+    region_id: 'int',
+    at: 'timestamptz',
+    hash: 'bytea',
+    expires_at: 'timestamptz',
+    event_id: 'uuid',
+    type: 'text',
+    audience: 'text[]',
+    payload: 'text',
+  },
   key: ({ aid }) => aid,
   text: `
     , made AS (

@@ -29,7 +29,11 @@ export async function claimTask(context: Context, request: ClaimTask, agent: Age
     claim_id: newId(),
     eta_minutes: etaMinutes ?? null,
   };
-  const refusal = (task: Shown, raced: boolean) => whyRefused(context, task, agent.aid, { at, askedAt, raced });
+  const refusal = (task: Shown, raced: boolean) => {
+    // It was taken while this claim or one before it was on its way.
+    if (raced && task.status === 'claimed') context.taken.set(task_id, performance.now());
+    return whyRefused(task, agent.aid, { at, wasOpen: askedAt < (context.taken.get(task_id) ?? 0) });
+  };
   const task = await moveTask(context, claiming, asked, refusal).catch(asSecondClaim);
   const accepted = task.max_claims === 1;
   if (accepted) context.taken.set(task_id, performance.now());
@@ -92,18 +96,15 @@ function asSecondClaim(error: unknown): never {
 
 interface Asking {
   readonly at: Date;
-  /** By performance.now(). */
-  readonly askedAt: number;
-  readonly raced: boolean;
+  /** Whether the task was open when the agent asked, as far as is known. */
+  readonly wasOpen: boolean;
 }
 
-function whyRefused({ taken }: Context, task: Shown, aid: string, { at, askedAt, raced }: Asking) {
+function whyRefused(task: Shown, aid: string, { at, wasOpen }: Asking) {
   // Of two claims of one agent at once the later one did not see the other, but the assignment that it made.
   const decision = decideClaim(task, task.holds_live || task.assigned_aid === aid, aid, at);
   const refused = typeof decision === 'object' ? decision.refused : 'TASK_NOT_OPEN';
-  if (raced) taken.set(task.id, performance.now());
-  // What somebody else has now was open when the agent asked: it lost the race, here or in another process.
-  const wasOpen = raced || askedAt < (taken.get(task.id) ?? 0);
+  // What somebody else has now was open when the agent asked: it lost the race.
   return refused === 'TASK_NOT_OPEN' && wasOpen && task.assigned_aid !== null ? 'TASK_ALREADY_ASSIGNED' : refused;
 }
 

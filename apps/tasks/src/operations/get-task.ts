@@ -12,7 +12,7 @@ import { type Aggregated, toClaim, toMessage, toSummary, toTask } from '../task/
 /** A task with its claims, subtasks and thread, oldest first. */
 export async function getTask(context: Context, { id }: GetTask) {
   const now = context.clock.now();
-  const task = await context.database.batch<Asked, Details>(details, { id });
+  const task = await context.database.batch(details, { id });
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
   return {
     task: toTask(task, now),
@@ -33,7 +33,7 @@ interface Asked {
 }
 
 /** One round trip. The newest 500 messages and 200 claims and subtasks, so that an answer has a bound. */
-const details: BatchStatement<Asked> = {
+const details: BatchStatement<Asked, Details> = {
   columns: { id: 'uuid' },
   key: ({ id }) => id,
   readOnly: true,

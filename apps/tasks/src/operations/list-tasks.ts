@@ -26,7 +26,7 @@ async function readPage(context: Context, request: Request): Promise<Page> {
   const rows = found.slice(0, request.limit);
   const seen = request.offset + found.length;
   // A page that is neither full nor behind the last task tells by itself how many there are.
-  const known = found.length <= request.limit && (found.length > 0 || request.offset === 0);
+  const known = found.length < reach(request) && (found.length > 0 || request.offset === 0);
   const counted = known ? seen : await count(context, where, request);
   return {
     tasks: rows.map((row) => toSummary(row, now)),
@@ -36,12 +36,14 @@ async function readPage(context: Context, request: Request): Promise<Page> {
 }
 
 /**
- * One row more than asked for, which is whether there are more. The limit is a literal and an offset of 0 is left out: with parameters PostgreSQL expects
- * a tenth of the table, and plans again each time.
+ * How many rows are read: one more than asked for, which is whether there are more. One of two numbers and in the text, as an offset of 0 is left out:
+ * with parameters PostgreSQL expects a tenth of the table and plans each time, and with every limit in a text of its own there would be too many.
  */
-const pageQuery = (where: Prisma.Sql, { sort, limit, offset }: Request) => Prisma.sql`
-  SELECT ${summaryColumns} FROM task WHERE ${where} ORDER BY ${orders[sort]} LIMIT ${Prisma.raw(String(limit + 1))}
-  ${offset === 0 ? Prisma.empty : Prisma.sql`OFFSET ${offset}::int`}`;
+const reach = ({ limit }: Request) => (limit <= 20 ? 21 : 101);
+
+const pageQuery = (where: Prisma.Sql, request: Request) => Prisma.sql`
+  SELECT ${summaryColumns} FROM task WHERE ${where} ORDER BY ${orders[request.sort]} LIMIT ${Prisma.raw(String(reach(request)))}
+  ${request.offset === 0 ? Prisma.empty : Prisma.sql`OFFSET ${request.offset}::int`}`;
 
 const summaryColumns = Prisma.raw(
   'id, creator_aid, creator_name, parent_id, title, description, requirements, tags, status, priority, deadline, expires_at, ' +
@@ -61,7 +63,7 @@ async function count({ database, counts, totals }: Context, where: Prisma.Sql, r
   const { limit: _limit, offset: _offset, sort: _sort, ...filters } = request;
   const key = JSON.stringify(filters);
   const read = (query: Prisma.Sql) => async () => (await database.query<{ total: number }>(query))[0]?.total ?? 0;
-  const some = Prisma.sql`SELECT FROM task WHERE ${where} LIMIT ${exactLimit}::int`;
+  const some = Prisma.sql`SELECT FROM task WHERE ${where} LIMIT ${Prisma.raw(String(exactLimit))}`;
   const exact = await remember(counts, key, read(Prisma.sql`SELECT count(*)::int AS total FROM (${some}) AS found`));
   if (exact < exactLimit) return exact;
   return remember(totals, key, read(Prisma.sql`SELECT count(*)::int AS total FROM task WHERE ${where}`));

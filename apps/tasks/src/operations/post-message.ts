@@ -8,7 +8,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { type RuledTask, ruledColumns } from '../task/columns.js';
+import { columnList, type RuledTask, ruledColumns } from '../task/columns.js';
 import { holdsLive, notOver } from '../task/conditions.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { eventRow, type Happening } from '../task/record.js';
@@ -28,7 +28,7 @@ export async function postMessage({ clock, database }: Context, request: PostMes
     metadata: request.metadata,
     at,
   };
-  const task = await database.batch<Post, Attempt>(posting, post);
+  const task = await database.batch(posting, post);
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
   if (!task.posted) throw new AppError(refuseMessage(task, task.holds_live, sender.aid, at) ?? 'TASK_CLOSED');
   return {
@@ -64,16 +64,12 @@ const columns = {
 } as const satisfies Record<keyof Post, string>;
 
 /** The lock is shared: writers of several services do not wait for one another, only for a change of the task's state. */
-const posting: BatchStatement<Post> = {
+const posting: BatchStatement<Post, Attempt> = {
   columns,
   key: ({ task_id }) => task_id,
   text: Prisma.sql`
     , before AS (
-      SELECT ${ruledColumns('task')}, task.title, ${Prisma.raw(
-        Object.keys(columns)
-          .map((name) => `input.${name}`)
-          .join(', '),
-      )}
+      SELECT ${ruledColumns('task')}, task.title, ${columnList(columns, 'input')}
       FROM input CROSS JOIN LATERAL (
         SELECT ${ruledColumns('task')}, task.title FROM task WHERE task.id = input.task_id FOR SHARE
       ) AS task

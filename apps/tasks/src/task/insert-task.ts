@@ -5,6 +5,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
 import { Prisma, type Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
+import { columnList } from './columns.js';
 import { notOver } from './conditions.js';
 import { type Happening, happeningColumns, recorded } from './record.js';
 import { refuseSubtask } from './state.js';
@@ -40,7 +41,7 @@ export async function insertTask(context: Context, draft: Draft, creator: Agent)
     event_id: newId(),
   };
   const statement = row.parent_id === null ? insertRoot : insertSubtask;
-  const inherited = await context.database.batch<Creation, Inherited>(statement, creation);
+  const inherited = await context.database.batch(statement, creation);
   if (inherited !== undefined) return { ...row, ...inherited };
   throw new AppError(await whyRefused(context, row));
 }
@@ -119,18 +120,14 @@ const written = {
 type Creation = Pick<NewTask, keyof typeof written> & Happening;
 
 const columns = { ...written, ...happeningColumns };
-const inheritable = new Set(['workspace_id', 'group_id']);
-const names = (list: string[], prefix = '') => Prisma.raw(list.map((name) => prefix + name).join(', '));
-const inputColumns = names(
-  Object.keys(columns).filter((name) => !inheritable.has(name)),
-  'input.',
-);
+const { workspace_id, group_id, ...given } = columns;
+const newColumns = Prisma.raw([...Object.keys(written), 'depth'].join(', '));
 
 /** From `changed`, the new tasks: their rows and what they leave behind. */
 const inserted = (key: 'id' | 'parent_id') => Prisma.sql`
   inserted AS (
-    INSERT INTO task (${names([...Object.keys(written), 'depth'])})
-    SELECT ${names([...Object.keys(written), 'depth'])} FROM changed
+    INSERT INTO task (${newColumns})
+    SELECT ${newColumns} FROM changed
   ),
   ${recorded({ event: Prisma.sql`'task.created'` })}
   SELECT ${Prisma.raw(key)} AS key, depth, workspace_id, group_id FROM changed`;
@@ -138,17 +135,16 @@ const inserted = (key: 'id' | 'parent_id') => Prisma.sql`
 const asNew = Prisma.sql`
   'open'::task_status AS status, NULL::text AS assigned_aid, NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid`;
 
-const insertRoot: BatchStatement<Creation> = {
+const insertRoot: BatchStatement<Creation, Inherited> = {
   columns,
   key: ({ id }) => id,
   text: Prisma.sql`
-    , changed AS (SELECT ${inputColumns}, ${asNew}, 1 AS depth, input.workspace_id, input.group_id FROM input),
+    , changed AS (SELECT ${columnList(given, 'input')}, ${asNew}, 1 AS depth, input.workspace_id, input.group_id FROM input),
     ${inserted('id')}`.text,
 };
 
-/** Inserts nothing where the parent does not take the subtask, by the rules of refuseSubtask on the locked row; else the parent counts it. */
 /** Inserts nothing where the parent does not take the subtask, by the rules of refuseSubtask on its row as it is; else the parent counts it. */
-const insertSubtask: BatchStatement<Creation> = {
+const insertSubtask: BatchStatement<Creation, Inherited> = {
   columns,
   key: ({ parent_id }) => parent_id ?? '',
   text: Prisma.sql`
@@ -159,7 +155,7 @@ const insertSubtask: BatchStatement<Creation> = {
       RETURNING task.id, task.depth, task.workspace_id, task.group_id
     ),
     changed AS (
-      SELECT ${inputColumns}, ${asNew}, parent.depth + 1 AS depth, coalesce(parent.workspace_id, input.workspace_id) AS workspace_id,
+      SELECT ${columnList(given, 'input')}, ${asNew}, parent.depth + 1 AS depth, coalesce(parent.workspace_id, input.workspace_id) AS workspace_id,
         coalesce(parent.group_id, input.group_id) AS group_id
       FROM input JOIN parent ON parent.id = input.parent_id
     ),

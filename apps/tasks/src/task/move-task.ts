@@ -3,11 +3,11 @@ import { AppError, type ErrorCode } from '@acsp/errors';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
-import { type RuledTask, ruledColumns } from './columns.js';
-import { changedColumns, type Happening, happeningColumns, recorded, type Story } from './record.js';
+import { columnList, type RuledTask, ruledColumns } from './columns.js';
+import { changedColumns, type Happening, happeningColumns, type RecordSql, recorded } from './record.js';
 
 /** A kind of change of one task and its claims, made in one statement together with what it leaves behind. */
-export interface Move<Own> extends Story {
+export interface MoveSql<Own> extends RecordSql {
   /** What it is asked with besides a Happening: further columns of `before`, by type. */
   readonly columns: Readonly<Record<keyof Own, string>>;
   /** Whether it may happen, as SQL over the locked row `before`. */
@@ -23,10 +23,8 @@ export interface Move<Own> extends Story {
 /** The task that is to be moved, and what is known of the change. */
 type Asked<Own> = Own & Happening & { readonly task_id: string };
 
-/** A move as its statement; it shows what `shows` says. */
-export interface MoveStatement<Own, Shown> extends BatchStatement<Asked<Own>> {
-  readonly shown?: Shown;
-}
+/** A kind of move, which answers with the row before it and what `shows` says. */
+type MoveStatement<Own, Shown> = BatchStatement<Asked<Own>, Attempt<Shown>>;
 
 /**
  * Of `before`: whether the statement sees the task's claims as they are. It reads them as they were when it began, but the task as it is once it has the
@@ -34,25 +32,20 @@ export interface MoveStatement<Own, Shown> extends BatchStatement<Asked<Own>> {
  */
 export const fresh = Prisma.sql`EXISTS (SELECT FROM task AS seen WHERE seen.ctid = before.version)`;
 
-export function moveStatement<Own, Shown = unknown>(move: Move<Own>): MoveStatement<Own, Shown> {
+export function moveStatement<Own, Shown = unknown>(move: MoveSql<Own>): MoveStatement<Own, Shown> {
   const columns = { ...move.columns, ...happeningColumns };
-  const asked = (table: string) =>
-    Prisma.raw(
-      Object.keys(columns)
-        .map((name) => `${table}.${name}`)
-        .join(', '),
-    );
-  const own = Object.keys(move.columns).map((name) => `, before.${name}`);
+  const hasOwn = Object.keys(move.columns).length > 0;
+  const own = hasOwn ? Prisma.sql`, ${columnList(move.columns, 'before')}` : Prisma.empty;
   const { text } = Prisma.sql`
     , before AS (
-      SELECT ${ruledColumns('task')}, task.version, ${asked('input')}
+      SELECT ${ruledColumns('task')}, task.version, ${columnList(columns, 'input')}
       FROM input CROSS JOIN LATERAL (
         SELECT ${ruledColumns('task')}, task.ctid AS version FROM task WHERE task.id = input.task_id FOR UPDATE
       ) AS task
     ),
     changed AS (
       UPDATE task SET ${move.set} FROM before WHERE task.id = before.id AND ${move.guard}
-      RETURNING ${changedColumns}${Prisma.raw(own.join(''))}
+      RETURNING ${changedColumns}${own}
     ),
     touched AS (${move.claims ?? Prisma.sql`SELECT WHERE false`}),
     ${recorded(move)}
@@ -85,7 +78,7 @@ export async function moveTask<Own, Shown>(
 ): Promise<Moved<Shown>> {
   const input = { ...asked, message_id: newId(), event_id: newId() } as Asked<Own>;
   for (let attempt = 1; ; attempt += 1) {
-    const task = await database.batch<Asked<Own>, Attempt<Shown>>(statement, input);
+    const task = await database.batch(statement, input);
     if (task === undefined) throw new AppError('TASK_NOT_FOUND');
     if (task.moved_to !== null) return task as Moved<Shown>;
     if (task.fresh) throw new AppError(await refusal(task, attempt > 1));

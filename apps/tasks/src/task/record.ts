@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/prisma/client.js';
+import { columnList } from './columns.js';
 
 /** What is known of a change besides the rows that it changes, in a part named `before` and, through changedColumns, in `changed`. */
 export interface Happening {
@@ -35,14 +36,10 @@ export const withComment = (text: string, comment: string | undefined): string =
 export const changedColumns = Prisma.sql`
   task.id, task.title, task.status, task.creator_aid, task.assigned_aid, task.target_aid, task.max_claims,
   before.status AS previous_status, before.assigned_aid AS previous_assigned_aid,
-  ${Prisma.raw(
-    Object.keys(happeningColumns)
-      .map((name) => `before.${name}`)
-      .join(', '),
-  )}`;
+  ${columnList(happeningColumns, 'before')}`;
 
 /** What a change is called and says, as SQL over `changed`. */
-export interface Story {
+export interface RecordSql {
   /** Type of the event and of the log entry. */
   readonly event: Prisma.Sql;
   /** Text of the system message; what the happening says when absent. */
@@ -55,7 +52,7 @@ export interface Story {
  * What every change leaves behind, as further parts of the statement that makes it: the thread's system message, the log entry and the event.
  * Reads the changed tasks from a part named `changed`.
  */
-export function recorded({ event, says = Prisma.sql`changed.says`, claimId = noClaim }: Story): Prisma.Sql {
+export function recorded({ event, says = Prisma.sql`changed.says`, claimId = noClaim }: RecordSql): Prisma.Sql {
   return Prisma.sql`
     posted AS (
       INSERT INTO message (id, task_id, sender_name, msg_type, content, metadata, created_at)
@@ -71,7 +68,7 @@ export function recorded({ event, says = Prisma.sql`changed.says`, claimId = noC
 }
 
 /** The event for creator, assignee (also the former one), target and live claimers: one row for each of `changed`. */
-export const eventRow = ({ event, claimId = noClaim }: Story): Prisma.Sql => Prisma.sql`
+export const eventRow = ({ event, claimId = noClaim }: RecordSql): Prisma.Sql => Prisma.sql`
   INSERT INTO bus.outbox (id, type, occurred_at, audience, actor, payload)
   SELECT changed.event_id, ${event}, changed.at, ${audience}, changed.aid, ${payload(claimId)} FROM changed`;
 

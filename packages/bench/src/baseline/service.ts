@@ -30,13 +30,15 @@ export async function startService(databaseUrl: string): Promise<Server> {
 interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Whether all its rows are the answer. */
+  readonly list?: boolean;
 }
 
 function addRoutes(app: Express, pool: pg.Pool): void {
   const answer = async (response: Response, status: number, statement: Statement, values: unknown[]) => {
     const { rows } = await pool.query({ ...statement, values });
     if (rows.length === 0) response.status(404).json({ error: 'not found' });
-    else response.status(status).json(statement.name.endsWith('tasks') ? { tasks: rows } : rows[0]);
+    else response.status(status).json(statement.list ? { tasks: rows } : rows[0]);
   };
   app.get('/api/acsp/tasks', ({ query: { created_by } }, response) =>
     created_by === undefined

@@ -58,11 +58,13 @@ const listed = `id, creator_aid, creator_name, parent_id, title, description, re
 
 export const selectTasks = {
   name: 'select-tasks',
+  list: true,
   text: `SELECT ${listed} FROM task WHERE status = 'open' ORDER BY created_at DESC LIMIT 20`,
 };
 
 export const selectOwnTasks = {
   name: 'select-own-tasks',
+  list: true,
   text: `SELECT ${listed} FROM task WHERE status = 'open' AND creator_aid = $1 ORDER BY created_at DESC LIMIT 20`,
 };
 

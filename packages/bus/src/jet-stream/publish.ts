@@ -30,13 +30,7 @@ function send({ nats }: Link, service: string, events: readonly Event[], trace: 
   return new Promise<void>((resolve, reject) => {
     const inbox = createInbox();
     let missing = events.length;
-    const end = (error?: Error) => {
-      clearTimeout(late);
-      acknowledgements.unsubscribe();
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    const late = setTimeout(end, ackTimeoutMs, new Error(`${missing} events were not acknowledged`));
+    let ended = false;
     const acknowledgements = nats.subscribe(inbox, {
       callback(error, message) {
         const refusal = error ?? refused(message);
@@ -45,8 +39,17 @@ function send({ nats }: Link, service: string, events: readonly Event[], trace: 
         else if (missing === 0) end();
       },
     });
-    // Also when the connection is lost.
-    acknowledgements.closed.then(() => end(new Error('The connection was closed')));
+    const late = setTimeout(() => end(new Error(`${missing} events were not acknowledged`)), ackTimeoutMs);
+    const end = (error?: Error) => {
+      if (ended) return;
+      ended = true;
+      clearTimeout(late);
+      acknowledgements.unsubscribe();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    // The end of the connection ends the wait.
+    acknowledgements.closed.then(() => ended || end(new Error('The connection was closed')));
     for (const event of events) {
       const carried = headers();
       carried.set('Nats-Msg-Id', event.id);

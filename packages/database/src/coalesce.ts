@@ -1,5 +1,5 @@
 /** Reads for all who ask for the same thing at the same time. */
-export type ShareReads<T> = (key: string, read: () => Promise<T>) => Promise<T>;
+export type Coalesce<T> = (key: string, read: () => Promise<T>) => Promise<T>;
 
 interface Reading<T> {
   readonly now: Promise<T>;
@@ -10,11 +10,11 @@ interface Reading<T> {
  * Of each key one reading is on its way at a time. Whoever asks meanwhile shares the next one, which sees all that was written before they asked;
  * where the present one fails, they share its failure.
  */
-export function createShareReads<T>(): ShareReads<T> {
+export function createCoalesce<T>(): Coalesce<T> {
   const readings = new Map<string, Reading<T>>();
 
   function begin(key: string, read: () => Promise<T>): Promise<T> {
-    const reading: Reading<T> = { now: read() };
+    const reading: Reading<T> = { now: (async () => read())() };
     readings.set(key, reading);
     const end = () => {
       if (reading.next === undefined) readings.delete(key);

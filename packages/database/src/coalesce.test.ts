@@ -1,9 +1,9 @@
-import { createShareReads } from './share-reads.js';
+import { createCoalesce } from './coalesce.js';
 
 /** Readings that are answered by hand, in the order in which they began. */
 function library() {
   const begun: { resolve: (text: string) => void; reject: (error: Error) => void }[] = [];
-  const share = createShareReads<string>();
+  const share = createCoalesce<string>();
   const ask = (key: string) => share(key, () => new Promise((resolve, reject) => begun.push({ resolve, reject })));
   return { begun, ask };
 }
