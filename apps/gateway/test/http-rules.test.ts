@@ -81,6 +81,8 @@ describe('a body', () => {
     });
     const chunks = [full, ' '];
     expect((await ask(gateway.url, 'POST', '/api/acsp/tasks', { ...bearer(agent()), chunks })).status).toBe(413);
+    const few = Array<string>(2).fill('x'.repeat(40_000));
+    expect((await ask(gateway.url, 'POST', '/api/acsp/register', { chunks: few })).status).toBe(413);
   });
 
   test('may have 2 MiB where documents are stored', async () => {

@@ -152,6 +152,11 @@ describe('register', () => {
     ['no key', () => signed(newcomer, { timestamp: now() }), 'MISSING_FIELDS'],
     ['a malformed key', () => signed(newcomer, { ...fields(), public_key: 'x' }), 'INVALID_PUBLIC_KEY'],
     ['a weak key', () => signed(newcomer, { ...fields(), public_key: weak }), 'INVALID_PUBLIC_KEY'],
+    [
+      'no point of the curve',
+      () => signed(newcomer, { ...fields(), public_key: 'ab'.repeat(32) }),
+      'INVALID_PUBLIC_KEY',
+    ],
     ["another key's AID", () => signed(newcomer, { ...fields(), aid: agent.aid }), 'INVALID_AID'],
     ['no signature', () => JSON.stringify(fields()), 'MISSING_FIELDS'],
     ['no timestamp', () => signed(newcomer, { public_key: newcomer.publicKey }), 'INVALID_TIMESTAMP'],

@@ -24,7 +24,7 @@ export interface Context extends AsyncDisposable {
   /** How many tasks pass a filter: up to a limit, for half a second or until this process writes; and all of them, for two seconds. */
   readonly counts: Counts;
   readonly totals: Counts;
-  /** When this process last saw that a task had been claimed, by performance.now(): of its newest 5,000. */
+  /** When this process last saw that a task had been taken, by performance.now(): of its newest 5,000. */
   readonly taken: LRUCache<string, number>;
   readonly clock: Clock;
   readonly log: Logger;

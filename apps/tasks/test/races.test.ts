@@ -102,6 +102,24 @@ describe('who asked while the task was open and lost is told that somebody else 
   });
 });
 
+test('claims that wait while the creator accepts another one are told that somebody else has it', async () => {
+  const id = await steps.created(ann, { max_claims: 5 });
+  const { claim } = (await steps.claim(bob, id)).body;
+  const late = [eve, agent('Zoe')].map((who, n) => () => stepsOf(at(n + 1)).claim(who, id));
+  const [accepted, ...lost] = await allAtOnce(tasks, id, [() => steps.resolve(ann, id, claim.id, 'accept'), ...late]);
+  expect(accepted?.status).toBe(200);
+  expect(codes(lost)).toEqual(['TASK_ALREADY_ASSIGNED', 'TASK_ALREADY_ASSIGNED']);
+});
+
+test('claims of a task that is long taken are told that it is not open, whatever else changes meanwhile', async () => {
+  const id = await steps.created(ann);
+  await steps.claim(bob, id);
+  const changes = Array.from({ length: 20 }, (_, n) => stepsOf(at(n % 5)).delegate(ann, id));
+  const claims = Array.from({ length: 20 }, (_, n) => stepsOf(at(n % 5)).claim(agent(`Agent ${n}`), id));
+  expect(new Set(codes(await Promise.all(claims)))).toEqual(new Set(['TASK_NOT_OPEN']));
+  expect((await Promise.all(changes)).every(({ status }) => status === 201)).toBe(true);
+});
+
 test.each([1, 5])('an agent that claims twice at once has one claim, where max_claims is %i', async (max_claims) => {
   const id = await steps.created(ann, { max_claims });
   const twice = [() => steps.claim(bob, id), () => stepsOf(others).claim(bob, id)];

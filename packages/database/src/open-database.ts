@@ -28,7 +28,7 @@ export interface DatabaseOptions<P> {
   readonly migrationsDir: string;
   /** Makes the service's generated client: `(adapter) => new PrismaClient({ adapter })`. */
   readonly client: (adapter: PrismaPg) => P;
-  /** Connections in the pool; 10 when absent. Batches have six more. */
+  /** Connections in the pool; 10 when absent. Batches open up to sixteen more. */
   readonly poolSize?: number;
   readonly log: Log;
 }
@@ -57,7 +57,11 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const { log, migrationsDir } = options;
   const postgres = openPostgres({ ...options, migrations: [outboxMigrations, { directory: migrationsDir }] });
   const { pool } = postgres;
-  const [writers, readers] = [4, 2].map((size) => createPool(options.url, size, log, keyedPlans)) as [pg.Pool, pg.Pool];
+  // Two for each of seven statements: those that stand at a locked row must not take what others need.
+  const [writers, readers] = [14, 2].map((size) => createPool(options.url, size, log, keyedPlans)) as [
+    pg.Pool,
+    pg.Pool,
+  ];
   const prisma = options.client(new PrismaPg(pool, { statementNameGenerator: createStatementNames() }));
   const housekeeping = setInterval(() => {
     postgres

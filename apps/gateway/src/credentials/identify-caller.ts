@@ -39,7 +39,9 @@ export async function identifyCaller(gateway: Gateway, call: Call): Promise<Prin
     throw new AppError('AUTH_REQUIRED');
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.code === 'INVALID_JSON' || catalogue[error.code].http >= 500) throw error;
+    // What is wrong with the body itself was found by reading it, which cannot be done twice.
+    const ofBody = error.code === 'INVALID_JSON' || error.code === 'PAYLOAD_TOO_LARGE';
+    if (ofBody || catalogue[error.code].http >= 500) throw error;
     if (hasBody(call.request.headers)) await fieldsOf(call, call.route.maxBodyBytes);
     await countRefused(gateway, call);
     throw error;

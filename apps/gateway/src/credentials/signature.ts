@@ -6,7 +6,7 @@ import type { Call } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
 import { agent } from './signature-rule.js';
 import { readProofs, type SignedRequest } from './signed-request.js';
-import { findSigner } from './signer.js';
+import { findSigner, unusableKey } from './signer.js';
 
 /** A signature is remembered for as long as some operation would take its timestamp, whichever operation it came with. */
 const rememberMs = agent.driftSeconds * 1000;
@@ -26,7 +26,7 @@ export async function bySignature(gateway: Gateway, call: Call): Promise<Princip
   if (!verified.every(Boolean)) {
     // Under a key that is no point of the curve nothing verifies. It costs as much again to find out, and only here.
     const unusable = rule.signer === 'registration' && !isStrongPublicKey(publicKey);
-    throw new AppError(unusable ? 'INVALID_PUBLIC_KEY' : 'INVALID_SIGNATURE');
+    throw unusable ? unusableKey(signed.fields) : new AppError('INVALID_SIGNATURE');
   }
   if (call.request.method === 'POST') call.signature = { signature: proof.signature, ttlSeconds };
   return { aid, name, via: 'signature', requestId: call.requestId };

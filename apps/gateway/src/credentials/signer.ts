@@ -31,13 +31,18 @@ export function findSigner(
 
 /** Nobody is registered yet: the key in the body proves itself, and gives the AID. */
 function newcomer(fields: Fields): Signer {
-  const field = given('ed25519_pubkey')(fields) ? 'ed25519_pubkey' : 'public_key';
-  const publicKey = readKey(fields, field, 'MISSING_FIELDS');
+  const publicKey = readKey(fields, keyField(fields), 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
   if (given('aid')(fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
-  if (isWeakPublicKey(publicKey)) throw refused('INVALID_PUBLIC_KEY', field, 'is not a usable Ed25519 key');
+  if (isWeakPublicKey(publicKey)) throw unusableKey(fields);
   return { aid, name: '', publicKey };
 }
+
+const keyField = (fields: Fields) => (given('ed25519_pubkey')(fields) ? 'ed25519_pubkey' : 'public_key');
+
+/** Of a newcomer: its key is weak, or no point of the curve. */
+export const unusableKey = (fields: Fields): AppError =>
+  refused('INVALID_PUBLIC_KEY', keyField(fields), 'is not a usable Ed25519 key');
 
 /** A registered agent that also shows its public key. */
 async function holder({ keys }: Gateway, fields: Fields, missing?: ErrorCode): Promise<Signer> {

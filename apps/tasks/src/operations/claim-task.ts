@@ -7,6 +7,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
+import type { TaskStatus } from '../generated/prisma/enums.js';
 import type { RuledTask } from '../task/columns.js';
 import { holdsLive } from '../task/conditions.js';
 import { callerAid, remark, taskId } from '../task/fields.js';
@@ -29,9 +30,9 @@ export async function claimTask(context: Context, request: ClaimTask, agent: Age
     claim_id: newId(),
     eta_minutes: etaMinutes ?? null,
   };
-  const refusal = (task: Shown, raced: boolean) => {
-    // It was taken while this claim or one before it was on its way.
-    if (raced && task.status === 'claimed') context.taken.set(task_id, performance.now());
+  const refusal = (task: Shown, seen: TaskStatus | null) => {
+    // Another process took it while this claim was on its way.
+    if (seen === 'open' && task.status !== 'open') context.taken.set(task_id, performance.now());
     return whyRefused(task, agent.aid, { at, wasOpen: askedAt < (context.taken.get(task_id) ?? 0) });
   };
   const task = await moveTask(context, claiming, asked, refusal).catch(asSecondClaim);

@@ -26,6 +26,8 @@ export async function resolveClaim(context: Context, request: ResolveClaim, crea
   };
   const refusal = (row: RuledTask) => whyRefused(context, row, request.claimId, creator);
   const { claim, moved_to: status, ...task } = await moveTask(context, resolution, asked, refusal);
+  // Claims that wait in this process lost a race.
+  if (accept) context.taken.set(request.taskId, performance.now());
   return {
     claim: toClaim(claim, { ...task, status }, at),
     taskStatus: status,

@@ -50,7 +50,8 @@ export function moveStatement<Own, Shown = unknown>(move: MoveSql<Own>): MoveSta
     touched AS (${move.claims ?? Prisma.sql`SELECT WHERE false`}),
     ${recorded(move)}
     SELECT before.id AS key, ${ruledColumns('before')}, changed.status AS moved_to,
-      CASE WHEN changed.id IS NULL THEN ${fresh} END AS fresh${move.shows === undefined ? Prisma.empty : Prisma.sql`, ${move.shows}`}
+      CASE WHEN changed.id IS NULL THEN ${fresh} END AS fresh,
+      CASE WHEN changed.id IS NULL THEN (SELECT seen.status FROM task AS seen WHERE seen.id = before.id) END AS seen_status${move.shows === undefined ? Prisma.empty : Prisma.sql`, ${move.shows}`}
     FROM before LEFT JOIN changed ON changed.id = before.id`;
   return {
     columns: { ...columns, task_id: 'uuid' } as Record<keyof Asked<Own>, string>,
@@ -62,10 +63,16 @@ export function moveStatement<Own, Shown = unknown>(move: MoveSql<Own>): MoveSta
 /** The task before the move, and its status after it. */
 type Moved<Shown> = RuledTask & Shown & { readonly moved_to: TaskStatus };
 
-type Attempt<Shown> = RuledTask & Shown & { readonly moved_to: TaskStatus | null; readonly fresh: boolean | null };
+type Attempt<Shown> = RuledTask &
+  Shown & {
+    readonly moved_to: TaskStatus | null;
+    readonly fresh: boolean | null;
+    /** The status when the statement began, without the lock. */
+    readonly seen_status: TaskStatus | null;
+  };
 
-/** Why a move did not happen, from the row as it was. `raced`: another change came in between the request and its statement. */
-type Refusal<Shown> = (task: RuledTask & Shown, raced: boolean) => ErrorCode | Promise<ErrorCode>;
+/** Why a move did not happen, from the row as it is and the status that it had when the first statement began. */
+type Refusal<Shown> = (task: RuledTask & Shown, seen: TaskStatus | null) => ErrorCode | Promise<ErrorCode>;
 
 const maxAttempts = 8;
 
@@ -77,11 +84,13 @@ export async function moveTask<Own, Shown>(
   refusal: Refusal<Shown>,
 ): Promise<Moved<Shown>> {
   const input = { ...asked, message_id: newId(), event_id: newId() } as Asked<Own>;
+  let seen: TaskStatus | null = null;
   for (let attempt = 1; ; attempt += 1) {
     const task = await database.batch(statement, input);
     if (task === undefined) throw new AppError('TASK_NOT_FOUND');
     if (task.moved_to !== null) return task as Moved<Shown>;
-    if (task.fresh) throw new AppError(await refusal(task, attempt > 1));
+    seen ??= task.seen_status;
+    if (task.fresh) throw new AppError(await refusal(task, seen));
     if (attempt === maxAttempts) throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast' });
   }
 }

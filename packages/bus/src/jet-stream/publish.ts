@@ -50,11 +50,15 @@ function send({ nats }: Link, service: string, events: readonly Event[], trace: 
     };
     // The end of the connection ends the wait.
     acknowledgements.closed.then(() => ended || end(new Error('The connection was closed')));
-    for (const event of events) {
-      const carried = headers();
-      carried.set('Nats-Msg-Id', event.id);
-      for (const [key, value] of Object.entries(trace)) carried.set(key, value);
-      nats.publish(subjectOf(service, event.type), toBinary(EventSchema, event), { reply: inbox, headers: carried });
+    try {
+      for (const event of events) {
+        const carried = headers();
+        carried.set('Nats-Msg-Id', event.id);
+        for (const [key, value] of Object.entries(trace)) carried.set(key, value);
+        nats.publish(subjectOf(service, event.type), toBinary(EventSchema, event), { reply: inbox, headers: carried });
+      }
+    } catch (error) {
+      end(error as Error);
     }
   });
 }
