@@ -31,8 +31,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** While so many runs of a statement are on their way, further inputs gather for the next one. */
+/** While a run is on its way, further inputs gather for the next one; beside a run that takes long, at a lock or on a slow disk, one more begins. */
 const maxRuns = 2;
+const slowMs = 10;
 const maxWaitMs = 2_000;
 
 /** Statements that only read have connections of their own: they must not wait while those that write stand at locks. */
@@ -54,22 +55,27 @@ function createQueue(statement: BatchStatement<never, unknown>, query: Query) {
   const busy = new Set<string>();
   let runs = 0;
   let planned = false;
+  let startedAt = 0;
 
   /** At the end of this turn of the event loop, so that what else comes in with it is there as well. */
   function plan(): void {
-    if (planned || runs === maxRuns || waiting.length === 0) return;
+    const free = runs === 0 || (runs < maxRuns && performance.now() - startedAt >= slowMs);
+    if (planned || !free || waiting.length === 0) return;
     planned = true;
     setImmediate(() => {
       planned = false;
       const chosen = choose();
       if (chosen.size === 0) return;
       runs += 1;
+      startedAt = performance.now();
+      // A millisecond more: timers may be early by a fraction of one.
+      const slow = setTimeout(plan, slowMs + 1);
       run(query, text, chosen).finally(() => {
+        clearTimeout(slow);
         runs -= 1;
         for (const key of chosen.keys()) busy.delete(key);
         plan();
       });
-      plan();
     });
   }
 
