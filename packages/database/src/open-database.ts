@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
-import type pg from 'pg';
 import { type Batch, createBatch } from './batch.js';
 import type { Log } from './log.js';
 import type { MigrationSet } from './migration-files.js';
@@ -58,10 +57,8 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const postgres = openPostgres({ ...options, migrations: [outboxMigrations, { directory: migrationsDir }] });
   const { pool } = postgres;
   // Two for each of seven statements: those that stand at a locked row must not take what others need.
-  const [writers, readers] = [14, 2].map((size) => createPool(options.url, size, log, keyedPlans)) as [
-    pg.Pool,
-    pg.Pool,
-  ];
+  const writers = createPool(options.url, 14, log, keyedPlans);
+  const readers = createPool(options.url, 2, log, keyedPlans);
   const prisma = options.client(new PrismaPg(pool, { statementNameGenerator: createStatementNames() }));
   const housekeeping = setInterval(() => {
     postgres

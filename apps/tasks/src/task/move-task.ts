@@ -7,7 +7,7 @@ import { columnList, type RuledTask, ruledColumns } from './columns.js';
 import { changedColumns, type Happening, happeningColumns, type RecordSql, recorded } from './record.js';
 
 /** A kind of change of one task and its claims, made in one statement together with what it leaves behind. */
-export interface MoveSql<Own> extends RecordSql {
+interface MoveSql<Own> extends RecordSql {
   /** What it is asked with besides a Happening: further columns of `before`, by type. */
   readonly columns: Readonly<Record<keyof Own, string>>;
   /** Whether it may happen, as SQL over the locked row `before`. */
