@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { principalHeader } from '@acsp/rpc';
 import { ask } from './support/ask.js';
 import { answerJson } from './support/stand-in.js';
@@ -121,6 +122,21 @@ test('passes a stream on while it goes on', async () => {
   const first = await stream.body?.getReader().read();
   expect(Buffer.from(first?.value ?? []).toString()).toBe('data: 1\n\n');
   finish();
+});
+
+test('holds a large answer back while nobody reads it, and loses nothing of it', async () => {
+  const large = randomBytes(32 << 20);
+  let taken = false;
+  gateway.service.next((response) => {
+    response.end(large, () => {
+      taken = true;
+    });
+  });
+  const answer = await fetch(`${gateway.url}/api/acsp/status`);
+  // Longer than it takes to read all of it.
+  for (let i = 0; i < 200; i += 1) await gateway.get('status');
+  expect(taken).toBe(false);
+  expect(Buffer.from(await answer.arrayBuffer()).equals(large)).toBe(true);
 });
 
 test('sends on the connection of the request before', async () => {
