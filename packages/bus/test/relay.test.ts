@@ -95,6 +95,27 @@ function publishesTheOutbox(start: () => Promise<Broker>): void {
     expect((await database.pool.query('SELECT FROM bus.outbox')).rowCount).toBe(20);
   });
 
+  test('reads by its index, however small the table was when it began', async () => {
+    const scans = async () => {
+      const { rows } = await database.pool.query<{ seq: number; idx: number }>(
+        "SELECT seq_scan::int AS seq, idx_scan::int AS idx FROM pg_stat_user_tables WHERE relid = 'bus.outbox'::regclass",
+      );
+      return rows[0] ?? { seq: 0, idx: 0 };
+    };
+    await emitTask(database.pool, 'small');
+    await database.pool.query('UPDATE bus.outbox SET published_at = now()');
+    await database.pool.query('VACUUM ANALYZE bus.outbox');
+    await database.pool.query('SELECT pg_stat_force_next_flush()');
+    const titles = await consumed('small');
+    const before = await scans();
+    relay();
+    await emitAll(numbered('small', 3));
+    await eventually(() => titles.length === 3);
+    // A connection reports what it did within a second of rest.
+    await eventually(async () => (await scans()).idx > before.idx);
+    expect((await scans()).seq).toBe(before.seq);
+  });
+
   test('publishes nothing of a transaction that was rolled back', async () => {
     const titles = await consumed('undone');
     const { wake } = relay();
