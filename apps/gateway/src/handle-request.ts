@@ -35,17 +35,18 @@ async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   const service = gateway.upstreams.of(route.service);
   const call: Call = Object.assign(exchange, { route });
   call.caller = await identifyCaller(gateway, call);
-  await limitRate(gateway, call);
 
+  const key = idempotencyKey(call);
+  const admitted = limitRate(gateway, call);
   const send = () =>
-    spendSignature(gateway, call, () => {
+    spendSignature(gateway, call, admitted, async () => {
+      await settleBody(call, route.maxBodyBytes);
       setForwardHeaders(gateway, call);
       return service.forward(call);
     });
-  const key = idempotencyKey(call);
-  if (key !== undefined) return sendWhole(call, await answerOnce(gateway, call, key, send));
-  await settleBody(call, route.maxBodyBytes);
-  streamAnswer(call, await send());
+  if (key === undefined) return streamAnswer(call, await send());
+  await admitted;
+  sendWhole(call, await answerOnce(gateway, call, key, send));
 }
 
 /** HTTP/1.1 needs one (RFC 9112, 3.2). */

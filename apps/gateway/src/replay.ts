@@ -4,26 +4,30 @@ import type { Call } from './exchange.js';
 import type { Gateway } from './gateway.js';
 
 /**
- * Uses the request's signature up, on any path, before it goes on. An answer that is the service's fault, or none at all, gives it back, so
- * that the same request can be sent again.
+ * Sends a request on once it is admitted, and uses its signature up, on any path. Both are found out in one round trip. A request that is not
+ * admitted gives its signature back, and so does an answer that is the service's fault, or none at all: it can be sent again.
  */
 export async function spendSignature(
-  gateway: Gateway,
+  { store }: Gateway,
   call: Call,
+  admitted: Promise<void>,
   send: () => Promise<IncomingMessage>,
 ): Promise<IncomingMessage> {
-  if (call.signature === undefined) return send();
+  if (call.signature === undefined) {
+    await admitted;
+    return send();
+  }
   const { signature, ttlSeconds } = call.signature;
   const key = `signature:${signature}`;
-  if (!(await gateway.store.add(key, '1', ttlSeconds))) {
-    throw new AppError('INVALID_SIGNATURE', { detail: 'This signature was used before' });
-  }
+  const adding = store.add(key, '1', ttlSeconds);
   let spent = false;
   try {
+    const [added] = await Promise.all([adding, admitted]);
+    if (!added) throw new AppError('INVALID_SIGNATURE', { detail: 'This signature was used before' });
     const answer = await send();
     spent = (answer.statusCode ?? 500) < 500;
     return answer;
   } finally {
-    if (!spent) await gateway.store.delete(key);
+    if (!spent && (await adding)) await store.delete(key);
   }
 }

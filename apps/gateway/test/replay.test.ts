@@ -1,3 +1,5 @@
+import { generateKeyPair } from '@acsp/crypto';
+import { memoryStore } from '@acsp/store';
 import type { TestAgent } from './support/fake-identity.js';
 import { now, signatureOf, signed } from './support/signed.js';
 import { answerJson } from './support/stand-in.js';
@@ -13,6 +15,10 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const message = (n: number) => signed(agent, { aid: agent.aid, aid_a: agent.aid, n, timestamp: now() });
+const registration = () => {
+  const keys = generateKeyPair();
+  return signed(keys, { public_key: keys.publicKey, timestamp: now() });
+};
 const refused = { status: 401, code: 'INVALID_SIGNATURE' };
 
 test('takes a signature once, whatever the path', async () => {
@@ -50,6 +56,21 @@ test('gives a signature back when the service failed or broke off', async () => 
   gateway.service.next((response) => response.destroy());
   expect((await gateway.post('thread/message', body)).status).toBe(503);
   expect((await gateway.post('thread/message', body)).status).toBe(200);
+});
+
+test('a request over its limit keeps its signature, and a used one stays used', async () => {
+  await using store = memoryStore();
+  await using strict = await testGateway({
+    env: { RATE_LIMITS: '{"register":1}', RATE_LIMIT_SCALE: '1' },
+    overrides: { store },
+  });
+  await using generous = await testGateway({ overrides: { store } });
+  const [first, second] = [registration(), registration()];
+  expect((await strict.post('register', first)).status).toBe(200);
+  expect((await strict.post('register', second)).status).toBe(429);
+  expect((await strict.post('register', first)).status).toBe(429);
+  expect((await generous.post('register', first)).json).toMatchObject(refused);
+  expect((await generous.post('register', second)).status).toBe(200);
 });
 
 test('does not use a signature up that it refused', async () => {
