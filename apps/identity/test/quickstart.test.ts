@@ -24,7 +24,7 @@ test('registers an agent with a key pair that belongs together', async () => {
     warning: expect.stringContaining('private_key'),
   });
   const message = Buffer.from('hello');
-  expect(await verify(body.public_key, message, sign(body.private_key, message))).toBe(true);
+  expect(verify(body.public_key, message, sign(body.private_key, message))).toBe(true);
   const known = await identity.call(nobody, `GET /auth/verify?aid=${body.aid}`);
   expect(known.body).toEqual({ aid: body.aid, ed25519_pubkey: body.public_key });
   expect(await identity.eventsOf(body.aid)).toEqual(['agent.registered']);
