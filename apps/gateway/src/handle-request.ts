@@ -36,6 +36,7 @@ async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   const call: Call = Object.assign(exchange, { route });
   call.caller = await identifyCaller(gateway, call);
 
+  // Before the limit is asked: what this throws would leave the limit's answer with nobody to wait for it.
   const key = idempotencyKey(call);
   const admitted = limitRate(gateway, call);
   const send = () =>
@@ -45,6 +46,7 @@ async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
       return service.forward(call);
     });
   if (key === undefined) return streamAnswer(call, await send());
+  // Only an admitted request may take the key's place.
   await admitted;
   sendWhole(call, await answerOnce(gateway, call, key, send));
 }

@@ -4,8 +4,9 @@ import type { Call } from './exchange.js';
 import type { Gateway } from './gateway.js';
 
 /**
- * Sends a request on once it is admitted, and uses its signature up, on any path. Both are found out in one round trip. A request that is not
- * admitted gives its signature back, and so does an answer that is the service's fault, or none at all: it can be sent again.
+ * Sends a request on once it is admitted and its signature, on whatever path, is used up. Limit and store are asked at the same time, for one
+ * round trip. A request that is not admitted gives its signature back, and so does an answer that is the service's fault, or none at all: it
+ * can be sent again.
  */
 export async function spendSignature(
   { store }: Gateway,

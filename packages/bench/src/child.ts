@@ -21,7 +21,7 @@ export interface ChildOptions {
 
 const stopMs = 10_000;
 
-/** As the apps' own `start` scripts have it; it goes for the baseline too. */
+/** What the apps' own `start` scripts give them; the baseline and the worker get it too. */
 const nodeOptions = ['--max-semi-space-size=64'];
 
 /** A Node process of the run. It is stopped by SIGTERM at the end, and by a guard when the run itself is killed. */

@@ -45,7 +45,7 @@ export function startRelay(options: RelayOptions): Relay {
     await client.query(`LISTEN ${channel}`);
     // A mark that is lost in a crash only means that an event is published again, under the same id.
     await client.query('SET synchronous_commit = off');
-    // Plans are made once, perhaps while the table fits on two pages: it would be read whole for every batch, and by then be large.
+    // A plan is made once, perhaps while the table is small, and would then read it whole for every batch, however large it has become.
     await client.query('SET enable_seqscan = off');
     leading = true;
     for (let ending = false; !ending; ) {

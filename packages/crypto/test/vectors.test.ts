@@ -36,8 +36,8 @@ function read<T>(file: string): T {
   return JSON.parse(readFileSync(new URL(`./vectors/${file}`, import.meta.url), 'utf8'));
 }
 
-/** R is the identity and S is 0: to a lax verifier a signature of every message, under a key of small order. */
-const fitsSmallOrder = `01${'00'.repeat(63)}`;
+/** R is the base point and S is 1: to a lax verifier a signature of every message, under any key of small order. */
+const fitsSmallOrder = `58${'66'.repeat(31)}01${'00'.repeat(31)}`;
 
 const refusal = (code: string) => expect.objectContaining({ constructor: AppError, code });
 

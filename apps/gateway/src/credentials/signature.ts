@@ -23,7 +23,7 @@ export async function bySignature(gateway: Gateway, call: Call): Promise<Princip
     throw new AppError('MISSING_FIELDS', { fields: [{ field: rule.signatureField, message: 'required' }] });
   const ttlSeconds = checkTime(gateway, call, signed);
   if (!signed.proofs.every(({ bytes, signature }) => verify(publicKey, bytes, signature))) {
-    // Under a key that is no point of the curve nothing verifies. It costs as much again to find out, and only here.
+    // Under a key that is weak, or no point of the curve, nothing verifies. It costs time to find out, and only here.
     const unusable = rule.signer === 'registration' && !isStrongPublicKey(publicKey);
     throw unusable ? unusableKey(signed.fields) : new AppError('INVALID_SIGNATURE');
   }
