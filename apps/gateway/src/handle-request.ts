@@ -10,10 +10,10 @@ import { identifyCaller } from './credentials/identify-caller.js';
 import { type Call, type Exchange, openExchange } from './exchange.js';
 import { findRoute } from './find-route.js';
 import type { Gateway } from './gateway.js';
-import { answerOnce, idempotencyKey } from './idempotency.js';
+import { answerOnce, hasKey } from './idempotency.js';
 import { limitRate } from './rate-limit.js';
 import { spendSignature } from './replay.js';
-import { sendWhole, streamAnswer } from './upstream/answer.js';
+import { readWhole, sendWhole, streamAnswer } from './upstream/answer.js';
 import { setForwardHeaders } from './upstream/forward-headers.js';
 
 /** One request, from its head to the end of its answer. Every fault is answered as a problem. */
@@ -36,19 +36,17 @@ async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   const call: Call = Object.assign(exchange, { route });
   call.caller = await identifyCaller(gateway, call);
 
-  // Before the limit is asked: what this throws would leave the limit's answer with nobody to wait for it.
-  const key = idempotencyKey(call);
   const admitted = limitRate(gateway, call);
-  const send = () =>
-    spendSignature(gateway, call, admitted, async () => {
-      await settleBody(call, route.maxBodyBytes);
-      setForwardHeaders(gateway, call);
-      return service.forward(call);
-    });
-  if (key === undefined) return streamAnswer(call, await send());
+  const forward = async () => {
+    await settleBody(call, route.maxBodyBytes);
+    setForwardHeaders(gateway, call);
+    return service.forward(call);
+  };
+  if (!hasKey(call)) return streamAnswer(call, await spendSignature(gateway, call, admitted, forward));
   // Only an admitted request may take the key's place.
   await admitted;
-  sendWhole(call, await answerOnce(gateway, call, key, send));
+  const whole = async () => readWhole(await forward());
+  sendWhole(call, await answerOnce(gateway, call, () => spendSignature(gateway, call, admitted, whole)));
 }
 
 /** HTTP/1.1 needs one (RFC 9112, 3.2). */

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
 import { bytesOf } from './body.js';
 import type { Call } from './exchange.js';
 import type { Gateway } from './gateway.js';
-import { readWhole, type WholeAnswer } from './upstream/answer.js';
+import type { WholeAnswer } from './upstream/answer.js';
 
 const keepSeconds = 24 * 60 * 60;
 /** Longer than a service may take; a gateway that dies in the middle blocks the key no longer than this. */
@@ -17,10 +16,13 @@ interface Entry {
   readonly answer?: Omit<WholeAnswer, 'body'> & { readonly body: string };
 }
 
-/** The key that a POST carries; undefined where it has no meaning. Throws INVALID_FIELD for one that is too long or not printable. */
-export function idempotencyKey({ request, route }: Call): string | undefined {
-  const key = request.headers['idempotency-key'] as string | undefined;
-  if (key === undefined || request.method !== 'POST' || route.secret) return undefined;
+/** Whether the request carries a key, and one has a meaning here. */
+export const hasKey = ({ request, route }: Call): boolean =>
+  request.headers['idempotency-key'] !== undefined && request.method === 'POST' && !route.secret;
+
+/** Throws INVALID_FIELD for a key that is too long or not printable. */
+function keyOf({ request }: Call): string {
+  const key = String(request.headers['idempotency-key']);
   if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
   throw new AppError('INVALID_FIELD', {
     fields: [{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }],
@@ -31,22 +33,17 @@ export function idempotencyKey({ request, route }: Call): string | undefined {
  * Runs a request once for its caller and key; its repetitions get the first answer. The answer is kept before it is sent, and the request
  * runs to its end even if the caller goes away: coming back after a lost connection is what keys are for. Answers from 500 on are not kept.
  */
-export async function answerOnce(
-  gateway: Gateway,
-  call: Call,
-  key: string,
-  send: () => Promise<IncomingMessage>,
-): Promise<WholeAnswer> {
+export async function answerOnce(gateway: Gateway, call: Call, send: () => Promise<WholeAnswer>): Promise<WholeAnswer> {
   const { store } = gateway;
-  const place = `answer:${digest(callerOf(call), key)}`;
+  const place = `answer:${digest(callerOf(call), keyOf(call))}`;
   const print = digest(call.request.method ?? '', call.target, await bytesOf(call, call.route.maxBodyBytes));
   const first = await store.add(place, JSON.stringify({ print } satisfies Entry), runSeconds);
   if (!first) return repeat(call, print, await store.get(place));
 
   let kept = false;
   try {
-    const answer = await readWhole(await send());
-    kept = answer.status < 500 && answer.body.length <= maxKeptBytes;
+    const answer = await send();
+    kept = answer.statusCode < 500 && answer.body.length <= maxKeptBytes;
     const entry: Entry = { print, answer: { ...answer, body: answer.body.toString('base64') } };
     if (kept) await store.set(place, JSON.stringify(entry), keepSeconds);
     return answer;

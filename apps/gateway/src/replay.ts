@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
 import type { Call } from './exchange.js';
 import type { Gateway } from './gateway.js';
@@ -8,12 +7,12 @@ import type { Gateway } from './gateway.js';
  * round trip. A request that is not admitted gives its signature back, and so does an answer that is the service's fault, or none at all: it
  * can be sent again.
  */
-export async function spendSignature(
+export async function spendSignature<Answer extends { readonly statusCode?: number | undefined }>(
   { store }: Gateway,
   call: Call,
-  admitted: Promise<void>,
-  send: () => Promise<IncomingMessage>,
-): Promise<IncomingMessage> {
+  admitted: Promise<void> | undefined,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
   if (call.signature === undefined) {
     await admitted;
     return send();

@@ -64,6 +64,16 @@ test('does not count an AID that nothing proves against the agent', async () => 
   expect((await gateway.get('inbox', bearer(agent.loginKey))).status).toBe(200);
 });
 
+test('counts requests with a malformed Idempotency-Key', async () => {
+  await using gateway = await testGateway({ env: { RATE_LIMITS: '{"tasks":1}', RATE_LIMIT_SCALE: '1' } });
+  const { loginKey } = gateway.identity.register();
+  const headers = { ...bearer(loginKey).headers, 'idempotency-key': 'x'.repeat(256) };
+  const first = await gateway.post('tasks', {}, { headers });
+  expect(first.json).toMatchObject({ status: 400, code: 'INVALID_FIELD' });
+  expect(first.headers).toHaveProperty('ratelimit');
+  expect((await gateway.post('tasks', {}, { headers })).status).toBe(429);
+});
+
 test('has no limit on the health of the service', async () => {
   await using gateway = await testGateway({ env: { RATE_LIMIT_SCALE: '0.001' } });
   for (let i = 0; i < 3; i += 1) {

@@ -1,5 +1,5 @@
 import { generateKeyPair } from '@acsp/crypto';
-import { memoryStore } from '@acsp/store';
+import { memoryStore, type Store } from '@acsp/store';
 import type { TestAgent } from './support/fake-identity.js';
 import { now, signatureOf, signed } from './support/signed.js';
 import { answerJson } from './support/stand-in.js';
@@ -58,8 +58,25 @@ test('gives a signature back when the service failed or broke off', async () => 
   expect((await gateway.post('thread/message', body)).status).toBe(200);
 });
 
+test('gives a signature back when the service breaks off in the middle of an answer that is kept under a key', async () => {
+  const body = message(9);
+  const question = { headers: { 'idempotency-key': 'broken off' } };
+  gateway.service.next((response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{');
+    setImmediate(() => response.destroy());
+  });
+  expect((await gateway.post('thread/message', body, question)).status).toBe(503);
+  expect((await gateway.post('thread/message', body, question)).status).toBe(200);
+});
+
 test('a request over its limit keeps its signature, and a used one stays used', async () => {
-  await using store = memoryStore();
+  await using memory = memoryStore();
+  let asked = 0;
+  const add: Store['add'] = (key, value, ttlSeconds) => {
+    asked += 1;
+    return memory.add(key, value, ttlSeconds);
+  };
+  const store = { ...memory, add };
   await using strict = await testGateway({
     env: { RATE_LIMITS: '{"register":1}', RATE_LIMIT_SCALE: '1' },
     overrides: { store },
@@ -69,6 +86,8 @@ test('a request over its limit keeps its signature, and a used one stays used', 
   expect((await strict.post('register', first)).status).toBe(200);
   expect((await strict.post('register', second)).status).toBe(429);
   expect((await strict.post('register', first)).status).toBe(429);
+  // Whom the limiter refused before costs the store nothing.
+  expect(asked).toBe(2);
   expect((await generous.post('register', first)).json).toMatchObject(refused);
   expect((await generous.post('register', second)).status).toBe(200);
 });

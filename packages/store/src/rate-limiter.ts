@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { connectRedis, type Log, type RedisConnection } from './connect-redis.js';
 
@@ -17,8 +18,11 @@ export interface Consumed {
 }
 
 export interface RateLimiter extends AsyncDisposable {
-  /** Counts one call of `key`. While Redis is away or hangs, this process counts for itself. Never rejects. */
-  consume(bucket: Bucket, key: string): Promise<Consumed>;
+  /**
+   * Counts one call of `key`. While Redis is away or hangs, this process counts for itself. Never rejects. A caller who was refused is refused
+   * here until the window ends, at once and without a promise: a flood does not reach Redis.
+   */
+  consume(bucket: Bucket, key: string): Consumed | Promise<Consumed>;
 }
 
 export interface RateLimiterOptions {
@@ -32,30 +36,39 @@ type Count = (key: string) => Promise<RateLimiterRes>;
 export function createRateLimiter({ redisUrl, log }: RateLimiterOptions): RateLimiter {
   const redis = redisUrl === undefined ? undefined : connectRedis(redisUrl, log);
   const counters = new Map<string, Count>();
+  /** Callers who were refused, until their windows end. */
+  const refused = new LRUCache<string, true>({ max: 100_000, ttl: 1, ttlResolution: 0 });
 
   function counterOf(bucket: Bucket): Count {
-    const id = `${bucket.name}:${bucket.limit}:${bucket.windowSeconds}`;
-    const known = counters.get(id);
+    const known = counters.get(idOf(bucket));
     if (known !== undefined) return known;
     const count = redis === undefined ? countInMemory(bucket) : countInRedis(bucket, redis);
-    counters.set(id, count);
+    counters.set(idOf(bucket), count);
     return count;
   }
 
+  async function count(bucket: Bucket, key: string): Promise<Consumed> {
+    try {
+      return consumed(true, bucket, await counterOf(bucket)(key));
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      refused.set(`${idOf(bucket)}:${key}`, true, { ttl: Math.max(1, refusal.msBeforeNext) });
+      return consumed(false, bucket, refusal);
+    }
+  }
+
   return {
-    async consume(bucket, key) {
-      try {
-        return consumed(true, bucket, await counterOf(bucket)(key));
-      } catch (refused) {
-        if (refused instanceof RateLimiterRes) return consumed(false, bucket, refused);
-        throw refused;
-      }
+    consume(bucket, key) {
+      const leftMs = refused.getRemainingTTL(`${idOf(bucket)}:${key}`);
+      return leftMs > 0 ? consumed(false, bucket, new RateLimiterRes(0, leftMs)) : count(bucket, key);
     },
     async [Symbol.asyncDispose]() {
       await redis?.[Symbol.asyncDispose]();
     },
   };
 }
+
+const idOf = ({ name, limit, windowSeconds }: Bucket) => `${name}:${limit}:${windowSeconds}`;
 
 const options = ({ name, limit, windowSeconds }: Bucket) => ({
   keyPrefix: `limit:${name}`,
@@ -70,12 +83,7 @@ function countInMemory(bucket: Bucket): Count {
 
 function countInRedis(bucket: Bucket, { client, ask }: RedisConnection): Count {
   const inMemory = countInMemory(bucket);
-  const shared = new RateLimiterRedis({
-    ...options(bucket),
-    storeClient: client,
-    // A caller who was refused is refused here until its window ends: a flood does not reach Redis.
-    inMemoryBlockOnConsumed: bucket.limit + 1,
-  });
+  const shared = new RateLimiterRedis({ ...options(bucket), storeClient: client });
   // Not the library's insurance: a command that hangs would be counted there a second time when its connection is given up.
   return (key) =>
     ask(() => shared.consume(key)).catch((problem) => {

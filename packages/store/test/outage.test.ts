@@ -183,7 +183,7 @@ describeWith('own redis', 'while Redis is', () => {
 });
 
 /** Starts all at once and waits for all; fails when they take longer than `ms`. */
-async function within(ms: number, start: () => Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
+async function within(ms: number, start: () => unknown[]): Promise<PromiseSettledResult<unknown>[]> {
   const started = performance.now();
   const results = await Promise.allSettled(start());
   expect(performance.now() - started).toBeLessThan(ms);

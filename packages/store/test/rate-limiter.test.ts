@@ -46,6 +46,14 @@ function contract(open: () => RateLimiter) {
     ]);
   });
 
+  test('refuses at once whom it refused before', async () => {
+    const bucket = { name: randomUUID(), limit: 1, windowSeconds: 10 };
+    const next = () => limiter.consume(bucket, 'key');
+    expect([await next(), await next()]).toMatchObject([{ allowed: true }, { allowed: false }]);
+    expect(next()).toEqual({ allowed: false, limit: 1, remaining: 0, resetSeconds: 10 });
+    expect(await limiter.consume(bucket, 'another')).toMatchObject({ allowed: true });
+  });
+
   test('of twenty calls at once as many pass as the limit says', async () => {
     const bucket = { name: randomUUID(), limit: 5, windowSeconds: 10 };
     const calls = await Promise.all(Array.from({ length: 20 }, () => limiter.consume(bucket, 'key')));

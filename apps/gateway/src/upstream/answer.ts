@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.js';
 
 /** What a service answered, read whole. */
 export interface WholeAnswer {
-  readonly status: number;
+  readonly statusCode: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer;
 }
@@ -51,14 +51,14 @@ export async function readWhole(answer: IncomingMessage): Promise<WholeAnswer> {
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', { cause });
   }
-  const { statusCode: status = 502, headers } = answer;
+  const { statusCode = 502, headers } = answer;
   const passed = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
-  return { status, headers: Object.fromEntries(passed), body: Buffer.concat(chunks) };
+  return { statusCode, headers: Object.fromEntries(passed), body: Buffer.concat(chunks) };
 }
 
-export function sendWhole(exchange: Exchange, { status, headers, body }: WholeAnswer): void {
-  if (status >= 400) exchange.code = codeIn(body);
-  exchange.response.writeHead(status, { ...headers, ...exchange.headers, 'content-length': body.length }).end(body);
+export function sendWhole(exchange: Exchange, { statusCode, headers, body }: WholeAnswer): void {
+  if (statusCode >= 400) exchange.code = codeIn(body);
+  exchange.response.writeHead(statusCode, { ...headers, ...exchange.headers, 'content-length': body.length }).end(body);
 }
 
 /** Notes the code of a problem for log and metrics; problems are small, so that it is in the first bytes. */
