@@ -69,6 +69,22 @@ test('gives a signature back when the service breaks off in the middle of an ans
   expect((await gateway.post('thread/message', body, question)).status).toBe(200);
 });
 
+test('ends a request whose answer breaks off while its signature is given back', async () => {
+  await using memory = memoryStore();
+  let brokenOff = Promise.resolve();
+  const store = { ...memory, delete: (key: string) => brokenOff.then(() => memory.delete(key)) };
+  await using slow = await testGateway({ overrides: { store } });
+  slow.service.next((response) => {
+    brokenOff = new Promise((resolve) => response.once('close', () => setTimeout(resolve, 50)));
+    response.writeHead(502, { 'content-length': 100 }).write('{');
+    setTimeout(() => response.destroy(), 20);
+  });
+  const keys = slow.identity.register();
+  const body = signed(keys, { aid: keys.aid, n: 10, timestamp: now() });
+  expect((await slow.post('thread/message', body)).json).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect((await slow.post('thread/message', body)).status).toBe(200);
+});
+
 test('a request over its limit keeps its signature, and a used one stays used', async () => {
   await using memory = memoryStore();
   let asked = 0;

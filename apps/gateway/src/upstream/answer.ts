@@ -15,13 +15,15 @@ const ownHeaders = new Set([
   ...['access-control-allow-origin', 'access-control-expose-headers', 'ratelimit', 'ratelimit-policy'],
 ]);
 
-/** Passes a service's answer on as it comes in. What breaks off there breaks off here. */
+/** Passes a service's answer on as it comes in. What breaks off there breaks off here; throws SERVICE_UNAVAILABLE when it already has. */
 export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void {
   const { response, headers } = exchange;
   if (response.destroyed) {
     answer.destroy();
     return;
   }
+  // While its signature was given back nobody listened: no event will tell.
+  if (answer.destroyed && !answer.complete) throw new AppError('SERVICE_UNAVAILABLE');
   const { statusCode = 502 } = answer;
   for (const name in answer.headers) {
     if (!ownHeaders.has(name)) headers[name] = answer.headers[name];
