@@ -40,27 +40,29 @@ export function createRateLimiter({ redisUrl, log }: RateLimiterOptions): RateLi
   const refused = new LRUCache<string, true>({ max: 100_000, ttl: 1, ttlResolution: 0 });
 
   function counterOf(bucket: Bucket): Count {
-    const known = counters.get(idOf(bucket));
+    const id = idOf(bucket);
+    const known = counters.get(id);
     if (known !== undefined) return known;
     const count = redis === undefined ? countInMemory(bucket) : countInRedis(bucket, redis);
-    counters.set(idOf(bucket), count);
+    counters.set(id, count);
     return count;
   }
 
-  async function count(bucket: Bucket, key: string): Promise<Consumed> {
+  async function count(bucket: Bucket, key: string, place: string): Promise<Consumed> {
     try {
       return consumed(true, bucket, await counterOf(bucket)(key));
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      refused.set(`${idOf(bucket)}:${key}`, true, { ttl: Math.max(1, refusal.msBeforeNext) });
+      refused.set(place, true, { ttl: Math.max(1, refusal.msBeforeNext) });
       return consumed(false, bucket, refusal);
     }
   }
 
   return {
     consume(bucket, key) {
-      const leftMs = refused.getRemainingTTL(`${idOf(bucket)}:${key}`);
-      return leftMs > 0 ? consumed(false, bucket, new RateLimiterRes(0, leftMs)) : count(bucket, key);
+      const place = `${idOf(bucket)}:${key}`;
+      const leftMs = refused.getRemainingTTL(place);
+      return leftMs > 0 ? consumed(false, bucket, new RateLimiterRes(0, leftMs)) : count(bucket, key, place);
     },
     async [Symbol.asyncDispose]() {
       await redis?.[Symbol.asyncDispose]();

@@ -15,7 +15,9 @@ export interface Reply {
   readonly json: any;
 }
 
-/** One request on a connection of its own, with its target and bytes exactly as given. */
+const silenceMs = 10_000;
+
+/** One request on a connection of its own, with its target and bytes exactly as given. Rejects when nothing comes for ten seconds. */
 export function ask(url: string, method: string, path: string, question: Question = {}): Promise<Reply> {
   const { hostname, port } = new URL(url);
   const { body, chunks } = question;
@@ -33,6 +35,7 @@ export function ask(url: string, method: string, path: string, question: Questio
       });
     });
     sent.once('error', reject);
+    sent.setTimeout(silenceMs, () => sent.destroy(new Error(`no answer within ${silenceMs} ms`)));
     for (const chunk of chunks ?? []) sent.write(chunk);
     sent.end(body);
   });
