@@ -1,4 +1,5 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
+import type { Carrier } from '@acsp/telemetry';
 
 /** Carries domain events between services. Source: design, section "Events". */
 export interface Bus extends AsyncDisposable {
@@ -9,33 +10,33 @@ export interface Bus extends AsyncDisposable {
   publish(service: string, events: readonly Event[]): Promise<void>;
 
   /**
-   * Handles every event since the consumer exists, whoever runs: instances with the same name share the work, and a restart goes on where the last one
-   * stopped. At least once, so the handler is idempotent. In order, but for an event that failed or whose consumer died: that one comes again later.
-   * Resolves at once; while the broker is down it waits in the background.
+   * Takes the events of a subscription one after the other, where the last one who followed stopped, until the signal ends it. An event whose `take`
+   * rejects, or whose process dies, comes again. With `exclusive` events come in order, those that come again too, as long as one follows at a time.
    */
-  consume(consumer: Consumer): Promise<AsyncDisposable>;
+  follow(subscription: Subscription, take: (delivery: Delivery) => Promise<void>, signal: AbortSignal): Promise<void>;
 
   /** Sees events from now on, in every process that watches, without storing a position. For caches. */
-  watch(watcher: Watcher): Promise<AsyncDisposable>;
+  watch(watcher: Watcher): AsyncDisposable;
 
   /** For readiness: rejects with SERVICE_UNAVAILABLE while the broker cannot be used. */
   ready(): Promise<void>;
 }
 
-export interface Consumer {
-  /** `<service>-<what>`, such as `search-index`. The position belongs to the name. */
+export interface Subscription {
+  /** `tasks-agent-deleted`; the position belongs to the name. */
   readonly name: string;
   /** NATS patterns: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
   readonly subjects: readonly string[];
-  /**
-   * One event at a time; at most 30 seconds. An error means a later attempt; SERVICE_UNAVAILABLE means a dependency that is down, for which the
-   * consumer stands still for up to a minute, and which never makes a dead letter.
-   */
-  readonly handle: (event: Event, info: { readonly attempt: number }) => Promise<void>;
-  /** After so many attempts an event becomes a dead letter; 8 when absent. */
-  readonly maxAttempts?: number;
-  /** The pause after each failed attempt, the last one repeated; from a second to five minutes when absent. */
-  readonly backoffMs?: readonly number[];
+  /** Where a name begins that has no position yet: at what comes from now on, or at the oldest event that the bus still has. */
+  readonly start: 'now' | 'kept';
+  readonly exclusive: boolean;
+}
+
+export interface Delivery {
+  readonly event: Event;
+  readonly trace: Carrier;
+  /** Events of the subscription behind this one. */
+  readonly behind: number;
 }
 
 export interface Watcher {

@@ -1,4 +1,4 @@
-import type { Log } from '@acsp/database';
+import type { Log } from '@acsp/telemetry';
 import type { Bus } from './bus.js';
 import { embeddedBus } from './embedded/embedded-bus.js';
 import { jetStreamBus } from './jet-stream/jet-stream-bus.js';

@@ -1,7 +1,19 @@
-/** Domain events between services: published from the outbox by a relay, carried by JetStream or by PostgreSQL, handled by durable consumers. */
-export type { Bus, Consumer, Watcher } from './bus.js';
+/** Domain events between services: announced in the outbox, published by a relay, carried by JetStream or PostgreSQL, handled by consumers. */
+export type { Bus, Delivery, Subscription, Watcher } from './bus.js';
+export { type Consumer, startConsumer } from './consumer.js';
 export { type BusOptions, createBus } from './create-bus.js';
 export { type EmbeddedBusOptions, embeddedBus } from './embedded/embedded-bus.js';
+export {
+  claimEvent,
+  defineEvents,
+  type EventRow,
+  type Events,
+  eventColumns,
+  insertEvents,
+  type NewEvent,
+  type Payloads,
+  payloadOf,
+} from './events.js';
 export { type JetStreamBusOptions, jetStreamBus } from './jet-stream/jet-stream-bus.js';
-export { type Relay, type RelayOptions, startRelay } from './relay.js';
-export type { Payloads } from './to-event.js';
+export { outboxMigrations } from './outbox.js';
+export { type Relay, startRelay } from './relay.js';

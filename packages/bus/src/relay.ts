@@ -1,16 +1,16 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
-import { type Log, type Postgres, withAdvisoryLock } from '@acsp/database';
+import type { Postgres } from '@acsp/database';
+import type { Log } from '@acsp/telemetry';
+import { createWake, every, orAborted, pause, type Wake } from '@acsp/time';
 import type pg from 'pg';
 import type { Bus } from './bus.js';
-import { keepRunning } from './keep-running.js';
+import type { Payloads } from './events.js';
 import { outboxLag, parked, published } from './metrics.js';
-import { orAborted, pause } from './pause.js';
-import { type Payloads, type StoredEvent, toEvent } from './to-event.js';
-import { createWake } from './wake.js';
+import { deleteExpiredEvents, type OutboxRow, toEvent } from './outbox.js';
 
 export interface RelayOptions {
   /** The service's database. */
-  readonly database: Pick<Postgres, 'pool' | 'migrated'>;
+  readonly database: Pick<Postgres, 'pool' | 'session' | 'migrated' | 'ping'>;
   readonly bus: Bus;
   /** As it stands in the subjects. */
   readonly service: string;
@@ -26,6 +26,7 @@ export interface Relay extends AsyncDisposable {
 const channel = 'bus_outbox';
 const batchSize = 500;
 const pollMs = 1_000;
+const housekeepingMs = 600_000;
 /** After events others are likely to follow: those of so long share a batch. An event after a rest leaves at once. */
 const gatherMs = 10;
 /** Commits of so long share one notification. */
@@ -38,41 +39,50 @@ const notifyAfterMs = 5;
 export function startRelay(options: RelayOptions): Relay {
   const { database, service, log } = options;
   const wake = createWake();
-  let leading = false;
-
-  async function lead(client: pg.Client, signal: AbortSignal): Promise<void> {
-    client.on('notification', wake.wake);
-    await client.query(`LISTEN ${channel}`);
-    // A mark that is lost in a crash only means that an event is published again, under the same id.
-    await client.query('SET synchronous_commit = off');
-    // A plan is made once, perhaps while the table is small, and would then read it whole for every batch, however large it has become.
-    await client.query('SET enable_seqscan = off');
-    leading = true;
-    for (let ending = false; !ending; ) {
-      ending = signal.aborted;
-      let found = await publishBatch(client, options);
-      while (found === batchSize) found = await publishBatch(client, options);
-      if (found > 0 && !ending) await pause(gatherMs, signal);
-      if (!ending) await wake.wait(pollMs);
-    }
-  }
-
-  const working = keepRunning(`relay of ${service}`, log, async (signal) => {
+  const state = { leading: false };
+  const leading = database.session.lead(`relay of ${service}`, async (client, signal) => {
     await orAborted(database.migrated, signal);
-    const job = (client: pg.Client) => lead(client, signal);
-    await withAdvisoryLock(database.pool, `bus.relay.${service}`, job, { retryMs: pollMs, signal }).finally(() => {
-      leading = false;
+    state.leading = true;
+    await publishAll(client, { ...options, wake, signal }).finally(() => {
+      state.leading = false;
+      outboxLag.remove({ service });
     });
+  });
+  const listening = database.session.listen(channel, wake.wake);
+  const tidying = every({ name: 'old events', intervalMs: housekeepingMs, log }, async () => {
+    await database.ping();
+    await deleteExpiredEvents(database.pool);
   });
   const notify = createNotifier(database.pool);
   return {
-    wake: () => (leading ? wake.wake() : notify()),
+    wake: () => (state.leading ? wake.wake() : notify()),
     async [Symbol.asyncDispose]() {
-      const stopped = working[Symbol.asyncDispose]();
+      await Promise.all([tidying, listening].map((work) => work[Symbol.asyncDispose]()));
+      const stopped = leading[Symbol.asyncDispose]();
       wake.wake();
       await stopped;
     },
   };
+}
+
+interface Publishing extends RelayOptions {
+  readonly wake: Wake;
+  readonly signal: AbortSignal;
+}
+
+async function publishAll(client: pg.Client, options: Publishing): Promise<void> {
+  const { wake, signal } = options;
+  // A mark that is lost in a crash only means that an event is published again, under the same id.
+  await client.query('SET synchronous_commit = off');
+  // A plan is made once, perhaps while the table is small, and would then read it whole for every batch, however large it has become.
+  await client.query('SET enable_seqscan = off');
+  for (let ending = false; !ending; ) {
+    ending = signal.aborted;
+    let found = await publishBatch(client, options);
+    while (found === batchSize) found = await publishBatch(client, options);
+    if (found > 0 && !ending) await pause(gatherMs, signal);
+    if (!ending) await wake.wait(pollMs);
+  }
 }
 
 // No high-water mark: a transaction may commit after a later one that took a higher position. Rows of one aggregate are in order all the same,
@@ -91,7 +101,7 @@ const mark = {
 
 /** Answers the number of rows that were there. */
 async function publishBatch(client: pg.Client, { bus, service, payloads, log }: RelayOptions): Promise<number> {
-  const { rows } = await client.query<StoredEvent>(unpublished);
+  const { rows } = await client.query<OutboxRow>(unpublished);
   const [oldest] = rows;
   outboxLag.set({ service }, oldest === undefined ? 0 : (Date.now() - oldest.occurred_at.getTime()) / 1_000);
   if (oldest === undefined) return 0;
@@ -104,7 +114,7 @@ async function publishBatch(client: pg.Client, { bus, service, payloads, log }: 
       usable.push(row.position);
     } catch (error) {
       // Waiting would hold up every event behind it, for ever.
-      log.error({ err: error, event: row.id, type: row.type }, 'An event cannot be published and is parked');
+      log.error({ err: error, event: row.id, type: row.type }, 'an event cannot be published and is parked');
       unusable.push(row.position);
     }
   }

@@ -1,13 +1,16 @@
 import { AppError } from '@acsp/errors';
+import { histogram } from '@acsp/telemetry';
 import type { Query } from './query.js';
 
-/** A statement that does for a list of inputs what it would do for one, and costs little more: starting a statement is most of what it costs. */
+/** A statement for a list of inputs that costs little more than for one: starting a statement is most of its cost. */
 export interface BatchStatement<Input, Row> {
+  /** In metrics. */
+  readonly name: string;
   /** The columns of the CTE `input`, which has a row for each input, and their types. */
   readonly columns: Readonly<Record<keyof Input, string>>;
-  /** What follows `WITH input AS (…)`, be it a comma and further parts or the query. Every row of the answer has the `key` of the input that it is for. */
+  /** What follows `WITH input AS (…)`: a comma and further CTEs, or the query. Every row of the answer has the `key` of its input. */
   readonly text: string;
-  /** What the input is about, such as the id of a row. Inputs of one key never share a run, nor do they run at the same time. */
+  /** What the input is about, such as the id of a row. Inputs of one key never share a run of a writing statement, nor run at the same time. */
   readonly key: (input: Input) => string;
   /** It changes nothing: inputs of one key are one input. */
   readonly readOnly?: boolean;
@@ -23,6 +26,15 @@ export type Batch = <Input extends object, Row>(
   input: Input,
 ) => Promise<Row | undefined>;
 
+export interface BatchOptions {
+  readonly write: Query;
+  /** Statements that only read have connections of their own: they must not wait behind those that write. */
+  readonly read: Query;
+  /** By how many milliseconds PostgreSQL's clock is ahead of ours. */
+  readonly clockAheadMs: () => number;
+  readonly onCommit: () => void;
+}
+
 interface Waiting {
   readonly key: string;
   readonly input: object;
@@ -31,16 +43,22 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** While a run is on its way, further inputs gather for the next one; beside a run that takes long, at a lock or on a slow disk, one more begins. */
+type Chosen = ReadonlyMap<string, readonly Waiting[]>;
+type Run = (chosen: Chosen) => Promise<void>;
+
+/** While a run is in flight, further inputs gather for the next one; beside a run that is slow a second one begins. */
 const maxRuns = 2;
 const slowMs = 10;
 const maxWaitMs = 2_000;
+/** A statement that PostgreSQL begins later than this does nothing: with its time-out of 5 s it ends before the client's of 8 s. */
+const startWithinMs = 2_500;
 
-/** Statements that only read have connections of their own: they must not wait while those that write stand at locks. */
-export function createBatch(write: Query, read: Query): Batch {
-  const queues = new Map<object, ReturnType<typeof createQueue>>();
+const sizes = histogram('acsp_batch_seconds', 'Duration of a run, by statement', ['statement']);
+
+export function createBatch(options: BatchOptions): Batch {
+  const queues = new Map<object, (one: Waiting) => void>();
   return (statement, input) => {
-    const enqueue = queues.get(statement) ?? createQueue(statement, statement.readOnly ? read : write);
+    const enqueue = queues.get(statement) ?? createQueue(statement, createRun(statement, options));
     queues.set(statement, enqueue);
     return new Promise((resolve, reject) => {
       enqueue({ key: statement.key(input), input, since: performance.now(), resolve, reject });
@@ -48,16 +66,12 @@ export function createBatch(write: Query, read: Query): Batch {
   };
 }
 
-function createQueue(statement: BatchStatement<never, unknown>, query: Query) {
-  const { readOnly = false, maxInputs = 32 } = statement;
-  const text = `WITH ${inputRows(statement.columns)} ${statement.text}`;
+function createQueue({ readOnly = false, maxInputs = 32 }: BatchStatement<never, unknown>, run: Run) {
   let waiting: Waiting[] = [];
-  const busy = new Set<string>();
-  let runs = 0;
-  let planned = false;
-  let startedAt = 0;
+  const inFlight = new Set<string>();
+  let [runs, startedAt, planned] = [0, 0, false];
 
-  /** At the end of this turn of the event loop, so that what else comes in with it is there as well. */
+  /** At the end of this turn of the event loop, so that what else comes in with it shares the run. */
   function plan(): void {
     const free = runs === 0 || (runs < maxRuns && performance.now() - startedAt >= slowMs);
     if (planned || !free || waiting.length === 0) return;
@@ -65,32 +79,35 @@ function createQueue(statement: BatchStatement<never, unknown>, query: Query) {
     setImmediate(() => {
       planned = false;
       const chosen = choose();
-      if (chosen.size === 0) return;
-      runs += 1;
-      startedAt = performance.now();
-      // A millisecond more: timers may be early by a fraction of one.
-      const slow = setTimeout(plan, slowMs + 1);
-      run(query, text, chosen).finally(() => {
-        clearTimeout(slow);
-        runs -= 1;
-        for (const key of chosen.keys()) busy.delete(key);
-        plan();
-      });
+      if (chosen.size > 0) start(chosen);
     });
   }
 
-  /** The oldest whose turn it may be, by key, in the order of keys: whoever locks rows in one order never waits in a circle. */
-  function choose(): Map<string, Waiting[]> {
+  function start(chosen: Chosen): void {
+    runs += 1;
+    startedAt = performance.now();
+    // A millisecond more: timers may be early by a fraction of one.
+    const slow = setTimeout(plan, slowMs + 1);
+    run(chosen).finally(() => {
+      clearTimeout(slow);
+      runs -= 1;
+      for (const key of chosen.keys()) inFlight.delete(key);
+      plan();
+    });
+  }
+
+  /** The oldest inputs whose key is free, in key order. All processes lock rows in key order, so batches cannot deadlock. */
+  function choose(): Chosen {
     const chosen = new Map<string, Waiting[]>();
     waiting = waiting.filter((one) => {
-      const others = chosen.get(one.key);
       if (refusedAsLate(one)) return false;
+      const others = chosen.get(one.key);
       if (others !== undefined && readOnly) others.push(one);
-      else if (others !== undefined || busy.has(one.key) || chosen.size === maxInputs) return true;
+      else if (others !== undefined || inFlight.has(one.key) || chosen.size === maxInputs) return true;
       else chosen.set(one.key, [one]);
       return false;
     });
-    if (!readOnly) for (const key of chosen.keys()) busy.add(key);
+    if (!readOnly) for (const key of chosen.keys()) inFlight.add(key);
     return new Map([...chosen].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -100,39 +117,60 @@ function createQueue(statement: BatchStatement<never, unknown>, query: Query) {
   };
 }
 
-type Chosen = ReadonlyMap<string, readonly Waiting[]>;
+function createRun(statement: BatchStatement<never, unknown>, options: BatchOptions): Run {
+  const { readOnly = false, name, columns } = statement;
+  const text = `WITH ${inputRows(columns, !readOnly)} ${statement.text}`;
+  const ask = async (inputs: string) => {
+    const startedAt = performance.now();
+    const before = new Date(Date.now() + options.clockAheadMs() + startWithinMs);
+    const values = readOnly ? [inputs] : [inputs, before];
+    const rows = await (readOnly ? options.read : options.write)<{ key: string }>({ text, values });
+    sizes.observe({ statement: name }, (performance.now() - startedAt) / 1000);
+    if (!readOnly) options.onCommit();
+    return rows;
+  };
 
-async function run(query: Query, text: string, chosen: Chosen): Promise<void> {
-  const all = [...chosen.values()];
-  try {
-    const inputs = JSON.stringify(all.map(([one]) => one?.input));
-    const rows = await query<{ key: string }>({ text, values: [inputs] });
-    const found = new Map(rows.map((row) => [row.key, row]));
-    for (const [key, ones] of chosen) for (const { resolve } of ones) resolve(found.get(key) as never);
-  } catch (error) {
-    if (chosen.size > 1 && concernsOne(error)) await runSingly(query, text, chosen);
-    else for (const { reject } of all.flat()) reject(error);
+  async function run(chosen: Chosen): Promise<void> {
+    const all = [...chosen.values()];
+    try {
+      const rows = await ask(JSON.stringify(all.map(([one]) => one?.input)));
+      const found = new Map(rows.map((row) => [row.key, row]));
+      for (const [key, ones] of chosen) for (const { resolve } of ones) resolve(found.get(key) as never);
+    } catch (error) {
+      if (chosen.size > 1 && concernsOne(error)) await runSingly(chosen);
+      else for (const { reject } of all.flat()) reject(isLate(error) ? tooSlow(error) : error);
+    }
   }
+
+  async function runSingly(chosen: Chosen): Promise<void> {
+    for (const [key, ones] of chosen) {
+      const inTime = ones.filter((one) => !refusedAsLate(one));
+      if (inTime.length > 0) await run(new Map([[key, inTime]]));
+    }
+  }
+
+  return run;
 }
 
-async function runSingly(query: Query, text: string, chosen: Chosen): Promise<void> {
-  for (const [key, ones] of chosen) {
-    const inTime = ones.filter((one) => !refusedAsLate(one));
-    if (inTime.length > 0) await run(query, text, new Map([[key, inTime]]));
-  }
-}
-
-/** Whoever has waited that long may have been told that it failed; it must not happen now. */
+/** An input that has waited this long may belong to a caller who was told 503; it must not be written any more. */
 function refusedAsLate({ since, reject }: Waiting): boolean {
   const late = performance.now() - since > maxWaitMs;
-  if (late) reject(new AppError('SERVICE_UNAVAILABLE', { detail: 'The database is too slow' }));
+  if (late) reject(tooSlow());
   return late;
 }
 
-/** Whether the statement was rolled back for the sake of a row: bad data, a constraint, a deadlock (SQLSTATE classes 22, 23 and 40). */
-const concernsOne = (error: unknown) => /^(22|23|40)/.test(String((error as { code?: unknown }).code));
+const tooSlow = (cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { detail: 'The database is too slow', cause });
 
-const inputRows = (columns: Readonly<Record<string, string>>) => {
+/** The statement was rolled back for the sake of one row: bad data, a constraint, a deadlock (SQLSTATE classes 22, 23 and 40). */
+const concernsOne = (error: unknown) => !isLate(error) && /^(22|23|40)/.test(codeOf(error));
+
+/** By a division by zero the statement refuses to begin late, see inputRows. */
+const isLate = (error: unknown) => codeOf(error) === '22012';
+const codeOf = (error: unknown) => String((error as { code?: unknown }).code);
+
+function inputRows(columns: Readonly<Record<string, string>>, inTime: boolean): string {
   const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
-  return `input AS (SELECT ${Object.keys(columns)} FROM json_to_recordset($1::json) AS input (${typed}))`;
-};
+  const rows = `SELECT ${Object.keys(columns)} FROM json_to_recordset($1::json) AS input (${typed})`;
+  // A process of PostgreSQL that stood still must not carry out what its client has given up.
+  return `input AS (${rows}${inTime ? ' WHERE 1 / (clock_timestamp() < $2::timestamptz)::int = 1' : ''})`;
+}

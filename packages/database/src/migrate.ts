@@ -1,56 +1,94 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { toAppError } from '@acsp/errors';
-import type pg from 'pg';
-import type { Log } from './log.js';
-import { type Migration, type MigrationSet, readMigrations } from './migration-files.js';
-import { connectApart } from './pool.js';
+import type { Log } from '@acsp/telemetry';
+import { pause } from '@acsp/time';
+import pg from 'pg';
+import { type LoadedSet, type Migration, type MigrationSet, readMigrations } from './migration-files.js';
 
-/** A migration that cannot be applied. Trying again does not help: somebody has to decide. */
+/** The database cannot be used as it is. Trying again does not help: somebody has to decide. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 export interface MigrateOptions {
-  readonly pool: pg.Pool;
+  readonly settings: pg.ClientConfig;
   readonly sets: readonly MigrationSet[];
+  /** False waits until somebody else has applied them. */
+  readonly applies: boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Applies what is missing, as `prisma migrate deploy` would, and keeps trying for as long as the database cannot be used.
+ * Applies what is missing, as `prisma migrate deploy` would, and keeps trying for as long as the database cannot be reached.
  * Rejects with a MigrationError when a migration is wrong, and when the signal ends the attempts.
  */
-export async function migrate({ pool, sets, log, signal }: MigrateOptions): Promise<void> {
+export async function migrate({ settings, sets, applies, log, signal }: MigrateOptions): Promise<void> {
   const loaded = await Promise.all(sets.map(readMigrations));
   for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 5_000)) {
     try {
-      return await migrateOnce(pool, loaded, log);
+      if (await attempt(settings, async (client) => migrateOnce(client, loaded, { applies, log }))) return;
+      log.info({ delayMs }, 'migrations have to wait for another process');
     } catch (error) {
       if (error instanceof MigrationError) throw error;
-      log.warn({ err: error, delayMs }, 'Migrations have to wait for the database');
+      log.warn({ err: error, delayMs }, 'migrations have to wait for the database');
     }
-    await pause(delayMs * (0.5 + Math.random()), undefined, { signal });
+    await pause(delayMs * (0.5 + Math.random()), signal);
+    signal.throwIfAborted();
   }
 }
 
-type Loaded = Awaited<ReturnType<typeof readMigrations>>;
-
-async function migrateOnce(pool: pg.Pool, sets: readonly Loaded[], log: Log): Promise<void> {
-  const client = await connectApart(pool, { statement_timeout: 600_000, query_timeout: 0, lock_timeout: 10_000 });
+async function attempt<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ ...settings, statement_timeout: 600_000, query_timeout: 0, lock_timeout: 10_000 });
+  client.on('error', () => {});
   try {
-    // The key that Prisma's own command takes. Whoever has to wait longer than lock_timeout tries again.
-    await client.query('SELECT pg_advisory_lock(72707369)');
-    for (const { table, schema, migrations } of sets) {
-      if (schema !== undefined) await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-      await client.query(createTable(table));
-      for (const migration of await pending(client, table, migrations)) {
-        await apply(client, table, migration);
-        log.info({ migration: migration.name }, 'Migration applied');
-      }
-    }
+    await client.connect().catch(explain);
+    return await work(client);
   } finally {
     await client.end().catch(() => {});
+  }
+}
+
+/** Transaction poolers refuse startup parameters, and would break session locks, LISTEN and prepared statements one by one (SQLSTATE 08P01). */
+function explain(error: unknown): never {
+  const { code, message = '' } = error as { readonly code?: string; readonly message?: string };
+  if (code === '08P01' || /unsupported startup parameter/.test(message)) {
+    throw new MigrationError(
+      'DATABASE_URL leads to a pooler in transaction mode: connect to PostgreSQL itself, or to a pooler in session mode.',
+      { cause: error },
+    );
+  }
+  throw error;
+}
+
+interface Applying {
+  readonly applies: boolean;
+  readonly log: Log;
+}
+
+/** Answers false where another process has to finish first. */
+async function migrateOnce(client: pg.Client, sets: readonly LoadedSet[], { applies, log }: Applying): Promise<boolean> {
+  await checkEncoding(client);
+  // The key of Prisma's own command. Tried and not waited for: a waiting statement's snapshot would hold up CREATE INDEX CONCURRENTLY.
+  const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(72707369) AS held');
+  if (!rows[0]?.held) return false;
+  for (const { table, schema, migrations } of sets) {
+    if (applies && schema !== undefined) await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    if (applies) await client.query(createTable(table));
+    const missing = await pending(client, table, migrations);
+    if (missing.length > 0 && !applies) return false;
+    for (const migration of missing) {
+      await apply(client, table, migration);
+      log.info({ migration: migration.name }, 'migration applied');
+    }
+  }
+  return true;
+}
+
+async function checkEncoding(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8') {
+    throw new MigrationError(`The database is encoded in ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0.`);
   }
 }
 
@@ -77,7 +115,8 @@ async function pending(client: pg.Client, table: string, migrations: readonly Mi
   const { rows } = await client.query<AppliedRow>(
     `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished, logs FROM ${table} WHERE rolled_back_at IS NULL`,
   );
-  const failed = rows.find((row) => !row.finished);
+  const repeatable = new Set(migrations.filter(isRepeatable).map(({ name }) => name));
+  const failed = rows.find((row) => !row.finished && !repeatable.has(row.migration_name));
   if (failed !== undefined) {
     const reason = failed.logs?.replace(/\s+/g, ' ').slice(0, 300) ?? 'no reason recorded';
     throw new MigrationError(
@@ -91,21 +130,36 @@ async function pending(client: pg.Client, table: string, migrations: readonly Mi
       `Migration ${changed.name} was changed after it had been applied. Restore it and add another.`,
     );
   }
-  return migrations.filter(({ name }) => !checksums.has(name));
+  const unfinished = new Set(rows.filter((row) => !row.finished).map((row) => row.migration_name));
+  return migrations.filter(({ name }) => !checksums.has(name) || unfinished.has(name));
 }
 
-/**
- * One multi-statement query is one transaction, so script and row commit together or not at all: a process that is killed half way leaves nothing behind.
- */
-async function apply(client: pg.Client, table: string, { name, checksum, sql }: Migration): Promise<void> {
-  const quoted = client.escapeLiteral(name);
+/** CREATE INDEX CONCURRENTLY refuses to run in a transaction. Such a script runs again when it broke off, so each statement must be repeatable. */
+const isRepeatable = ({ sql }: Migration) => sql.startsWith('-- no-transaction\n');
+
+async function apply(client: pg.Client, table: string, migration: Migration): Promise<void> {
   try {
-    await client.query(`INSERT INTO ${table} (id, checksum, migration_name) VALUES (gen_random_uuid(), '${checksum}', ${quoted});
-      ${sql}
-      ;UPDATE ${table} SET finished_at = clock_timestamp(), applied_steps_count = 1
-        WHERE migration_name = ${quoted} AND rolled_back_at IS NULL`);
+    await (isRepeatable(migration) ? applyInSteps(client, table, migration) : applyAtOnce(client, table, migration));
   } catch (error) {
     if (toAppError(error).code === 'SERVICE_UNAVAILABLE') throw error;
-    throw new MigrationError(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+    throw new MigrationError(`Migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
   }
+}
+
+const begun = (client: pg.Client, table: string, { name, checksum }: Migration) =>
+  `INSERT INTO ${table} (id, checksum, migration_name) VALUES (gen_random_uuid(), '${checksum}', ${client.escapeLiteral(name)})`;
+const finished = (client: pg.Client, table: string, { name }: Migration) =>
+  `UPDATE ${table} SET finished_at = clock_timestamp(), applied_steps_count = 1
+    WHERE migration_name = ${client.escapeLiteral(name)} AND rolled_back_at IS NULL`;
+
+/** One multi-statement query is one transaction: script and row commit together or not at all, and a process that is killed leaves nothing behind. */
+async function applyAtOnce(client: pg.Client, table: string, migration: Migration): Promise<void> {
+  await client.query(`${begun(client, table, migration)};\n${migration.sql}\n;${finished(client, table, migration)}`);
+}
+
+async function applyInSteps(client: pg.Client, table: string, migration: Migration): Promise<void> {
+  const { rowCount } = await client.query(`SELECT FROM ${table} WHERE migration_name = $1`, [migration.name]);
+  if (rowCount === 0) await client.query(begun(client, table, migration));
+  for (const statement of migration.sql.split(/;\s*\n/)) if (/\S/.test(statement)) await client.query(statement);
+  await client.query(finished(client, table, migration));
 }

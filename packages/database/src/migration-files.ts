@@ -29,6 +29,8 @@ export async function readMigrations({ directory, schema }: MigrationSet): Promi
 }
 
 async function readMigration(directory: string, name: string): Promise<Migration> {
-  const bytes = await readFile(join(directory, name, 'migration.sql'));
-  return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
+  const text = await readFile(join(directory, name, 'migration.sql'), 'utf8');
+  // A checkout may have turned line ends into CRLF, which must not look like another migration.
+  const sql = text.replaceAll('\r\n', '\n');
+  return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
 }

@@ -1,11 +1,18 @@
-import { fileURLToPath } from 'node:url';
+import { AppError } from '@acsp/errors';
+import type { Call } from '@acsp/operation';
+import { every } from '@acsp/time';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import { type Batch, createBatch } from './batch.js';
-import type { Log } from './log.js';
-import type { MigrationSet } from './migration-files.js';
-import { openPostgres, type Postgres } from './open-postgres.js';
-import { deleteExpired } from './outbox.js';
+import {
+  answerMigrations,
+  deleteExpiredAnswers,
+  type KeptAnswers,
+  keepAnswer,
+  keptAnswers,
+  type RawExecutor,
+} from './kept-answers.js';
+import { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
 import { createPool, keyedPlans } from './pool.js';
 import { createQuery, type Query } from './query.js';
 import { createStatementNames } from './statement-name.js';
@@ -20,16 +27,9 @@ export interface AnyPrismaClient {
 /** A client inside of a transaction. */
 export type Transaction<P> = Omit<P, ITXClientDenyList>;
 
-export interface DatabaseOptions<P> {
-  /** `postgresql://user:password@host:port/database`. The database belongs to one service. */
-  readonly url: string;
-  /** The service's `prisma/migrations`. */
-  readonly migrationsDir: string;
+export interface DatabaseOptions<P> extends PostgresOptions {
   /** Makes the service's generated client: `(adapter) => new PrismaClient({ adapter })`. */
   readonly client: (adapter: PrismaPg) => P;
-  /** Connections in the pool; 10 when absent. Batches open up to sixteen more. */
-  readonly poolSize?: number;
-  readonly log: Log;
 }
 
 export interface Database<P> extends Postgres {
@@ -39,44 +39,63 @@ export interface Database<P> extends Postgres {
   readonly query: Query;
   /** A statement of a hot path that finds its rows by key: together with what else waits for the same statement. */
   readonly batch: Batch;
-  /** An interactive transaction, run again when it lost a conflict: it must have no effect but on the database. */
-  transaction<T>(run: (tx: Transaction<P>) => Promise<T>): Promise<T>;
+  /** Answers under an Idempotency-Key. */
+  readonly answers: KeptAnswers;
+  /**
+   * An interactive transaction, run again when it lost a conflict: it must have no effect but on the database. `call` is the call that it serves,
+   * undefined in jobs and consumers: what `run` returns is then the operation's answer, kept by the same commit under an Idempotency-Key, and
+   * nothing commits once the call's deadline has passed.
+   */
+  transaction<T>(call: Call | undefined, run: (tx: Transaction<P>) => Promise<T>): Promise<T>;
+  /** Calls the listener after each commit that may have written. */
+  onCommit(listener: () => void): void;
 }
 
-/** The tables of the outbox, for a process that has them without a Prisma client. */
-export const outboxMigrations: MigrationSet = {
-  directory: fileURLToPath(new URL('../migrations', import.meta.url)),
-  schema: 'bus',
-};
-
 const housekeepingMs = 600_000;
+/** Waiting for a connection, and the whole of a transaction; in milliseconds. */
+const limits = { maxWait: 2_500, timeout: 5_000 };
 
-/** The database of a service: migrated in the background, with the outbox in it. Returns at once, whether PostgreSQL is up or not. */
+/** The database of a service, migrated in the background. Returns at once, whether PostgreSQL is up or not. */
 export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions<P>): Database<P> {
-  const { log, migrationsDir } = options;
-  const postgres = openPostgres({ ...options, migrations: [outboxMigrations, { directory: migrationsDir }] });
-  const { pool } = postgres;
-  // Two for each of seven statements: those that stand at a locked row must not take what others need.
-  const writers = createPool(options.url, 14, log, keyedPlans);
-  const readers = createPool(options.url, 2, log, keyedPlans);
+  const { url, name, log } = options;
+  const postgres = openPostgres({ ...options, migrations: [answerMigrations, ...options.migrations] });
+  const { pool, session } = postgres;
+  const writers = createPool({ url, name: `${name} batches`, size: 3, log, settings: keyedPlans });
+  const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, settings: keyedPlans });
   const prisma = options.client(new PrismaPg(pool, { statementNameGenerator: createStatementNames() }));
-  const housekeeping = setInterval(() => {
-    postgres
-      .ping()
-      .then(() => deleteExpired(pool))
-      .catch((error: unknown) => log.warn({ err: error }, 'Old events could not be deleted'));
-  }, housekeepingMs).unref();
+  const listeners: (() => void)[] = [];
+  const committed = () => {
+    for (const listener of listeners) listener();
+  };
+  const housekeeping = every({ name: 'old answers', intervalMs: housekeepingMs, log }, async () => {
+    await postgres.ping();
+    await deleteExpiredAnswers(pool);
+  });
   return {
     ...postgres,
     prisma,
     query: createQuery(pool),
-    batch: createBatch(createQuery(writers), createQuery(readers)),
-    transaction<T>(run: (tx: Transaction<P>) => Promise<T>) {
-      const limits = { maxWait: 2_500, timeout: 5_000 };
-      return retryConflicts(() => prisma.$transaction(...([run, limits] as never[])) as Promise<T>);
+    batch: createBatch({
+      write: createQuery(writers),
+      read: createQuery(readers),
+      clockAheadMs: session.clockAheadMs,
+      onCommit: committed,
+    }),
+    answers: keptAnswers(pool),
+    async transaction(call, run) {
+      const inTime = async (tx: Transaction<P>) => {
+        const answer = await run(tx);
+        if (call?.once !== undefined) await keepAnswer(tx as unknown as RawExecutor, call.once, answer);
+        if (call !== undefined && Date.now() >= call.deadline) throw new AppError('SERVICE_UNAVAILABLE');
+        return answer;
+      };
+      const answer = await retryConflicts(() => prisma.$transaction(...([inTime, limits] as never[])));
+      committed();
+      return answer as Awaited<ReturnType<typeof run>>;
     },
+    onCommit: (listener) => void listeners.push(listener),
     async [Symbol.asyncDispose]() {
-      clearInterval(housekeeping);
+      await housekeeping[Symbol.asyncDispose]();
       await prisma.$disconnect();
       await Promise.all([writers.end(), readers.end()]);
       await postgres[Symbol.asyncDispose]();

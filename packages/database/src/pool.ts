@@ -1,39 +1,61 @@
+import { gauge, type Log, onScrape } from '@acsp/telemetry';
 import pg from 'pg';
-import type { Log } from './log.js';
 
-/** Whatever waits for PostgreSQL has a deadline; what runs into one is answered SERVICE_UNAVAILABLE. */
-const deadlines = {
+/** Everything that waits for PostgreSQL has a deadline; what runs into one is answered SERVICE_UNAVAILABLE. In milliseconds. */
+export const deadlines = {
   connectionTimeoutMillis: 2_000,
   statement_timeout: 5_000,
-  idle_in_transaction_session_timeout: 10_000,
+  idle_in_transaction_session_timeout: 5_000,
   // The client's own limit, for a server that has become unreachable without closing the connection.
   query_timeout: 8_000,
 };
+
+/** Times come back as text in the session's zone, so the zone is ours, whatever the database's own is. */
+const utc = '-c TimeZone=UTC';
 
 /**
  * For statements that find every row by its key. The plan of a prepared statement is made once; without this it may be one that reads whole tables,
  * made while they were small, and stays until statistics say otherwise.
  */
 export const keyedPlans = {
-  options: '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan',
+  options: `${utc} -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan`,
 };
 
-export function createPool(url: string, size: number, log: Log, settings: pg.PoolConfig = {}): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max: size, keepAlive: true, ...deadlines, ...settings });
-  pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'));
-  pool.on('connect', ignoreLoss);
+export interface PoolOptions {
+  readonly url: string;
+  /** In metrics and in PostgreSQL's own views. */
+  readonly name: string;
+  readonly size: number;
+  readonly log: Log;
+  readonly settings?: pg.PoolConfig;
+}
+
+const connections = gauge('acsp_database_connections', 'Connections of a pool, by state', ['pool', 'state']);
+
+export const connectionSettings = (url: string, name: string): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: name,
+  keepAlive: true,
+  options: utc,
+  ...deadlines,
+});
+
+export function createPool({ url, name, size, log, settings }: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({ ...connectionSettings(url, name), max: size, ...settings });
+  pool.on('error', (error) => log.warn({ err: error, pool: name }, 'an idle database connection was lost'));
+  // Without a listener a lost connection would end the process. The next query on it reports the loss.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  exportCounts(pool, name);
   return pool;
 }
 
-/** A connection of its own, with the pool's settings, for session locks, LISTEN and migrations. */
-export async function connectApart(pool: pg.Pool, settings: pg.ClientConfig = {}): Promise<pg.Client> {
-  const client = new pg.Client({ ...pool.options, ...settings });
-  ignoreLoss(client);
-  await client.connect();
-  return client;
-}
-
-/** Without a listener a lost connection would end the process. The next query on it reports the loss. */
-function ignoreLoss(client: pg.ClientBase): void {
-  client.on('error', () => {});
+function exportCounts(pool: pg.Pool, name: string): void {
+  const counts = { total: () => pool.totalCount, idle: () => pool.idleCount, waiting: () => pool.waitingCount };
+  const states = Object.entries(counts);
+  const stop = onScrape(() => {
+    for (const [state, count] of states) connections.set({ pool: name, state }, count());
+    if (!pool.ended) return;
+    stop();
+    for (const [state] of states) connections.remove({ pool: name, state });
+  });
 }

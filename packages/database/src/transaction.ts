@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '@acsp/time';
 
 const maxAttempts = 5;
 const conflicts = new Set(['P2034', '40001', '40P01', 'TransactionWriteConflict']);
 
-/** Runs a transaction again when it lost a conflict or a deadlock against another one: up to five times, with a growing random pause. */
+/** Runs a transaction again when it lost a conflict or a deadlock: up to five times, with a growing random backoff. */
 export async function retryConflicts<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

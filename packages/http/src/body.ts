@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
-import type { Fields } from '@acsp/rpc';
 
 /**
  * The bytes of a request's body. Throws PAYLOAD_TOO_LARGE as soon as they are too many; the rest is not read, and the request not destroyed,
@@ -34,7 +33,7 @@ const brokenOff = () => new Error('The sender broke off');
 const tooLarge = (maxBytes: number) => new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });
 
 /** The members of a JSON body, which must be an object in UTF-8. */
-export function parseBody(raw: Buffer): Fields {
+export function parseBody(raw: Buffer): Record<string, unknown> {
   if (!isUtf8(raw)) throw new AppError('INVALID_JSON', { detail: 'Body must be UTF-8' });
   let value: unknown;
   try {
@@ -42,12 +41,17 @@ export function parseBody(raw: Buffer): Fields {
   } catch {
     throw new AppError('INVALID_JSON');
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new AppError('INVALID_JSON', { detail: 'Body must be a JSON object' });
 }
 
 /** The parameters of a request target's query; of one that is given twice, the last. */
-export function queryFields(target: string): Fields {
+export function queryFields(target: string): Record<string, unknown> {
   const mark = target.indexOf('?');
   return mark < 0 ? {} : Object.fromEntries(new URLSearchParams(target.slice(mark + 1)));
+}
+
+export function pathOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
 }

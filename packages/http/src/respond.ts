@@ -1,29 +1,43 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type AppError, catalogue, toProblem } from '@acsp/errors';
 
-/** Answers with JSON. Answers of the API are private to the caller and of the moment, so nothing on the way may keep them. */
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  contentType = 'application/json',
-): void {
-  // As a string, so that head and body leave in one write.
-  const text = JSON.stringify(body);
-  const headers: OutgoingHttpHeaders = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(text) };
-  if (!response.hasHeader('Cache-Control')) headers['Cache-Control'] = 'no-store';
-  response.writeHead(status, headers);
-  response.end(response.req.method === 'HEAD' ? undefined : text);
+export interface Answer {
+  readonly status: number;
+  readonly body: string | Uint8Array;
+  /** `application/json` when absent. */
+  readonly contentType?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+/** Answers of the API are private to the caller and of the moment, so nothing on the way may keep them. */
+export function send(response: ServerResponse, { status, body, contentType = 'application/json', headers }: Answer): void {
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength,
+    'Cache-Control': 'no-store',
+    ...headers,
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
 /** Answers with RFC 9457 and the headers that belong to the error. */
-export function sendProblem(response: ServerResponse, error: AppError, requestId: string): void {
+export function sendProblem(response: ServerResponse, error: AppError, requestId: string, headers?: OutgoingHttpHeaders): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  // What is left of a body that nobody reads would be taken for the next request.
-  if (!response.req.complete) response.setHeader('Connection', 'close');
-  if (error.retryAfterSeconds !== undefined) response.setHeader('Retry-After', Math.ceil(error.retryAfterSeconds));
-  sendJson(response, catalogue[error.code].http, toProblem(error, requestId), 'application/problem+json');
+  const status = catalogue[error.code].http;
+  send(response, {
+    status,
+    body: JSON.stringify(toProblem(error, requestId)),
+    contentType: 'application/problem+json',
+    headers: {
+      ...(error.retryAfterSeconds !== undefined && { 'Retry-After': Math.ceil(error.retryAfterSeconds) }),
+      // RFC 9110 11.6.1 wants a challenge with each 401.
+      ...(status === 401 && { 'WWW-Authenticate': 'Bearer realm="acsp"' }),
+      // The rest of a body that nobody reads would be taken for the next request.
+      ...(!response.req.complete && { Connection: 'close' }),
+      ...headers,
+    },
+  });
 }

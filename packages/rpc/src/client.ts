@@ -1,97 +1,90 @@
-import { AppError } from '@acsp/errors';
 import { injectTrace, span } from '@acsp/telemetry';
-import { create, type Message, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
-import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
-import { Channel, credentials, Metadata, status } from '@grpc/grpc-js';
-import { connectionOptions, methodsOf, type UnaryMethod } from './definition.js';
-import { type Principal, type Principals, principalHeader } from './principal.js';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
+import { Client, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import { connectionOptions, definitionOf } from './definition.js';
 import { fromStatus } from './status.js';
 
-export interface RpcClientOptions {
-  /** `host:port`, or `dns:///name:port` to spread calls over every address of a headless Service. */
-  readonly address: string;
-  readonly principals: Principals;
-  /** The calling service; the principal of calls that are made for no agent. */
-  readonly name: string;
-  /** Deadline of a call in milliseconds. */
-  readonly timeoutMs?: number;
+export interface RpcCallOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
-export interface CallOptions {
-  /** On whose behalf; absent calls as the service itself. */
-  readonly caller?: Principal;
-  /** Of the request that the service serves, where it calls as itself. */
-  readonly requestId?: string;
-  readonly timeoutMs?: number;
+/** A connection to a service. Failures are AppErrors: the peer's own, or SERVICE_UNAVAILABLE when it is away or late. */
+export interface RpcConnection extends Disposable {
+  unary(method: DescMethod, request: Message, options: RpcCallOptions): Promise<Message>;
+  /** Leaving the loop ends the call. */
+  stream(method: DescMethod, request: Message, options: RpcCallOptions): AsyncIterable<Message>;
 }
 
-/** Every rpc of the service as a function. Failures are AppErrors: the peer's own, or SERVICE_UNAVAILABLE when it is away or late. */
-export type RpcClient<Methods extends GenServiceMethods> = {
-  readonly [Name in keyof Methods]: (
-    request: MessageInitShape<Methods[Name]['input']>,
-    options?: CallOptions,
-  ) => Promise<MessageShape<Methods[Name]['output']>>;
-} & Disposable;
-
-export function rpcClient<Methods extends GenServiceMethods>(
-  service: GenService<Methods>,
-  options: RpcClientOptions,
-): RpcClient<Methods> {
-  const channel = new Channel(options.address, credentials.createInsecure(), {
+/** `address`: `host:port`, or `dns:///name:port` to spread calls over every address of a headless Service. Connects when first used. */
+export function connectRpc(address: string): RpcConnection {
+  const client = new Client(address, credentials.createInsecure(), {
     ...connectionOptions,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   });
-  const methods = [...methodsOf(service)].map(([name, method]) => [name, caller(channel, method, options)]);
-  return Object.assign(Object.fromEntries(methods), { [Symbol.dispose]: () => channel.close() });
-}
-
-function caller(channel: Channel, method: UnaryMethod, { principals, name, timeoutMs = 5_000 }: RpcClientOptions) {
-  const send = (request: Message, call: CallOptions) => {
-    const carrier: Record<string, string> = {
-      [principalHeader]: principals.sign(call.caller ?? { name, via: 'service', requestId: call.requestId ?? '' }),
-    };
-    injectTrace(carrier);
-    const metadata = new Metadata();
-    for (const [key, value] of Object.entries(carrier)) metadata.set(key, value);
-    return unary(channel, method, request, { metadata, deadline: Date.now() + (call.timeoutMs ?? timeoutMs) });
+  return {
+    unary: (method, request, options) =>
+      span(`rpc ${definitionOf(method).path}`, { kind: 'client' }, () => unary(client, method, request, options)),
+    stream: (method, request, options) => stream(client, method, request, options),
+    [Symbol.dispose]: () => client.close(),
   };
-  return (init: MessageInitShape<typeof method.desc.input>, call: CallOptions = {}) =>
-    span(`rpc ${method.path}`, { kind: 'client' }, () => send(create(method.desc.input, init), call));
 }
 
-interface SendOptions {
-  readonly metadata: Metadata;
-  readonly deadline: number;
+function metadataOf(headers: RpcCallOptions['headers']): Metadata {
+  const carrier = { ...headers };
+  injectTrace(carrier);
+  const metadata = new Metadata();
+  for (const [key, value] of Object.entries(carrier)) metadata.set(key, value);
+  return metadata;
 }
 
-/** A call on the channel itself: the interceptors and emitters of grpc-js's Client, which nothing here uses, are a fifth of what a call costs. */
-function unary(channel: Channel, method: UnaryMethod, request: Message, { metadata, deadline }: SendOptions) {
-  const message = method.requestSerialize(request);
-  const call = channel.createCall(method.path, deadline, undefined, null, undefined);
+function unary(client: Client, method: DescMethod, request: Message, { headers, deadline, signal }: RpcCallOptions) {
+  const { path, requestSerialize, responseDeserialize } = definitionOf(method);
   return new Promise<Message>((resolve, reject) => {
-    let answer: Buffer | undefined;
-    call.start(metadata, {
-      onReceiveMetadata() {},
-      onReceiveMessage(bytes: Buffer) {
-        answer = bytes;
+    const call = client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      metadataOf(headers),
+      { deadline },
+      (error, answer) => {
+        signal?.removeEventListener('abort', cancel);
+        if (error !== null || answer === undefined) reject(toError(error));
+        else resolve(answer);
       },
-      onReceiveStatus(ending) {
-        if (ending.code !== status.OK || answer === undefined) return reject(fromStatus(ending));
-        try {
-          resolve(method.responseDeserialize(answer));
-        } catch (cause) {
-          reject(new AppError('INTERNAL_ERROR', { cause }));
-        }
-      },
-    });
-    call.sendMessageWithContext({}, message);
-    call.startRead();
-    call.halfClose();
+    );
+    const cancel = () => call.cancel();
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener('abort', cancel, { once: true });
   });
 }
 
-/** The client of a generated service: `RpcClientOf<typeof TasksService>`. */
-export type RpcClientOf<Service> =
-  Service extends GenService<infer Methods extends GenServiceMethods> ? RpcClient<Methods> : never;
+async function* stream(
+  client: Client,
+  method: DescMethod,
+  request: Message,
+  { headers, deadline, signal }: RpcCallOptions,
+): AsyncGenerator<Message> {
+  const { path, requestSerialize, responseDeserialize } = definitionOf(method);
+  const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadataOf(headers), {
+    deadline,
+  });
+  const cancel = () => call.cancel();
+  if (signal?.aborted) cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    yield* call as AsyncIterable<Message>;
+  } catch (error) {
+    throw toError(error as ServiceError);
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    call.cancel();
+  }
+}
+
+const toError = (error: ServiceError | null) => fromStatus(error ?? ({ code: 13, details: '', metadata: new Metadata() } satisfies StatusObject));

@@ -1,44 +1,41 @@
-import {
-  type DescMessage,
-  type DescMethod,
-  type DescService,
-  fromBinary,
-  type Message,
-  toBinary,
-} from '@bufbuild/protobuf';
+import { type DescMessage, type DescMethod, type DescService, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
 
 /** Of both ends of a connection. */
 export const connectionOptions = {
   'grpc.max_receive_message_length': 8 << 20,
   'grpc.keepalive_time_ms': 30_000,
-  // Its bookkeeping costs every call, and nobody asks for it.
+  // Its bookkeeping costs every call, and nobody reads it.
   'grpc.enable_channelz': 0,
   // HTTP/2 begins with 64 KiB a connection, which a hundred calls fill.
   'grpc-node.flow_control_window': 4 << 20,
 };
 
-export type UnaryMethod = MethodDefinition<Message, Message> & { readonly desc: DescMethod };
+export type RpcDefinition = MethodDefinition<Message, Message>;
 
-const known = new WeakMap<DescService, ReadonlyMap<string, UnaryMethod>>();
+const known = new WeakMap<DescMethod, RpcDefinition>();
 
-/** What grpc-js needs to know of a service, made from its descriptor. Contracts are unary: streams to agents go over HTTP. */
-export function methodsOf(service: DescService): ReadonlyMap<string, UnaryMethod> {
-  let methods = known.get(service);
-  if (methods === undefined) {
-    methods = new Map(service.methods.map((desc) => [desc.localName, toDefinition(service, desc)]));
-    known.set(service, methods);
+/** What grpc-js needs to know of an rpc, made from its descriptor. Unary, or a stream of answers; clients send one message. */
+export function definitionOf(desc: DescMethod): RpcDefinition {
+  let definition = known.get(desc);
+  if (definition === undefined) {
+    definition = toDefinition(desc);
+    known.set(desc, definition);
   }
-  return methods;
+  return definition;
 }
 
-function toDefinition(service: DescService, desc: DescMethod): UnaryMethod {
-  if (desc.methodKind !== 'unary') throw new Error(`${desc} is not unary`);
+export const definitionsOf = (service: DescService): Record<string, RpcDefinition> =>
+  Object.fromEntries(service.methods.map((desc) => [desc.localName, definitionOf(desc)]));
+
+function toDefinition(desc: DescMethod): RpcDefinition {
+  if (desc.methodKind !== 'unary' && desc.methodKind !== 'server_streaming') {
+    throw new Error(`${desc} takes a stream`);
+  }
   return {
-    desc,
-    path: `/${service.typeName}/${desc.name}`,
+    path: `/${desc.parent.typeName}/${desc.name}`,
     requestStream: false,
-    responseStream: false,
+    responseStream: desc.methodKind === 'server_streaming',
     requestSerialize: encoder(desc.input),
     requestDeserialize: (bytes) => fromBinary(desc.input, bytes),
     responseSerialize: encoder(desc.output),

@@ -1,17 +1,36 @@
-import { type AppError, toAppError } from '@acsp/errors';
-import { counter, span } from '@acsp/telemetry';
-import { create, type Message, toJson } from '@bufbuild/protobuf';
-import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
-import { connectionOptions, methodsOf, type UnaryMethod } from './definition.js';
+import { toAppError } from '@acsp/errors';
+import { span } from '@acsp/telemetry';
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import { connectionOptions, definitionOf, definitionsOf } from './definition.js';
 import { addHealthAndReflection } from './health-and-reflection.js';
-import type { Fields } from './operation.js';
-import { perform, type Serving } from './perform.js';
-import { type Principal, principalHeader } from './principal.js';
 import { toStatus } from './status.js';
 
-export interface RpcServerOptions extends Serving {
+/** A call as it came in. */
+export interface RpcCall {
+  readonly header: (name: string) => string | undefined;
+  /** Ends when the client goes, its deadline passes or the server closes. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970; Infinity where the client waits for ever. */
+  readonly deadline: number;
+}
+
+export interface RpcServerOptions {
+  readonly service: DescService;
+  readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** A promise for a unary rpc, an iterable for a stream. What it throws reaches the client as its AppError. */
+  readonly handle: (method: DescMethod, request: Message, call: RpcCall) => Promise<Message> | AsyncIterable<Message>;
 }
 
 export interface RpcServer extends AsyncDisposable {
@@ -21,58 +40,87 @@ export interface RpcServer extends AsyncDisposable {
   setServing(serving: boolean): void;
 }
 
-const calls = counter('acsp_rpc_calls_total', 'gRPC calls served, by method and code', ['method', 'code']);
 const drainMs = 5_000;
 
-/** The contract door: every call needs a principal, runs its operation, and answers with the catalogue's errors. */
+/** Serves one service, with gRPC health and reflection beside it. */
 export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
+  const { service, host, port } = options;
   const server = new Server({
     ...connectionOptions,
     // Clients behind a headless Service find new replicas only when they dial again.
     'grpc.max_connection_age_ms': 45_000,
     'grpc.max_connection_age_grace_ms': 30_000,
   });
-  const methods = methodsOf(options.service);
-  const handlers = [...methods].map(([name, method]) => [name, unary(options, name, method)]);
-  server.addService(Object.fromEntries(methods) as ServiceDefinition, Object.fromEntries(handlers));
-  const setServing = addHealthAndReflection(server, options.service);
-  const port = await listen(server, `${options.host}:${options.port}`);
-  return { address: `${options.host}:${port}`, setServing, [Symbol.asyncDispose]: () => drain(server) };
+  const handlers = service.methods.map((desc) => [
+    desc.localName,
+    desc.methodKind === 'server_streaming' ? streaming(options, desc) : unary(options, desc),
+  ]);
+  server.addService(definitionsOf(service) as ServiceDefinition, Object.fromEntries(handlers));
+  const setServing = addHealthAndReflection(server, service);
+  const bound = await listen(server, `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return { address: `${dialled(host)}:${bound}`, setServing, [Symbol.asyncDispose]: () => drain(server) };
 }
 
-function unary(options: RpcServerOptions, name: string, method: UnaryMethod): handleUnaryCall<Message, Message> {
-  const operation = options.operations[name];
-  if (operation === undefined) throw new Error(`no operation for ${method.path}`);
-  const run = async (request: Message, token: string | undefined) => {
-    const caller = options.principals.verify(token);
-    const fields = toJson(method.desc.input, request, { useProtoFieldName: true }) as Fields;
-    return perform(operation, options, actingFor(caller, fields), caller);
-  };
+/** Where clients of this machine reach an address that was listened on. */
+function dialled(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function unary({ handle }: RpcServerOptions, desc: DescMethod): handleUnaryCall<Message, Message> {
+  const name = `rpc ${definitionOf(desc).path}`;
   return (call, callback) => {
-    const header = (key: string) => call.metadata.get(key)[0]?.toString();
-    const parent = { traceparent: header('traceparent') ?? '' };
-    span(`rpc ${method.path}`, { kind: 'server', parent }, () => run(call.request, header(principalHeader))).then(
-      (answer) => {
-        calls.inc({ method: method.path, code: 'OK' });
-        callback(null, create(method.desc.output, answer));
-      },
-      (thrown) => {
-        const error = toAppError(thrown);
-        calls.inc({ method: method.path, code: error.code });
-        logInternal(options.log, method.path, error);
-        callback(toStatus(error));
-      },
+    const run = async () => (await handle(desc, call.request, callOf(call))) as Message;
+    span(name, { kind: 'server', parent: traceOf(call.metadata) }, run).then(
+      (answer) => callback(null, answer),
+      (thrown) => callback(toStatus(toAppError(thrown))),
     );
   };
 }
 
-/** Where the public door asks for the caller's `aid`, the principal of a contract call already names it. */
-const actingFor = (caller: Principal, fields: Fields): Fields =>
-  caller.aid === undefined || 'aid' in fields ? fields : { ...fields, aid: caller.aid };
-
-function logInternal(log: RpcServerOptions['log'], method: string, error: AppError): void {
-  if (error.cause !== undefined) log.error({ err: error.cause, code: error.code, method }, 'call failed');
+function streaming({ handle }: RpcServerOptions, desc: DescMethod): handleServerStreamingCall<Message, Message> {
+  return async (call) => {
+    const rpc = callOf(call);
+    try {
+      for await (const item of handle(desc, call.request, rpc) as AsyncIterable<Message>) {
+        if (rpc.signal.aborted) return;
+        if (!call.write(item)) await drained(call, rpc.signal);
+      }
+      call.end();
+    } catch (thrown) {
+      // Not destroy(): it would leave the client waiting for ever.
+      call.emit('error', toStatus(toAppError(thrown)));
+    }
+  };
 }
+
+/** Waits while the client reads slower than we write. */
+function drained(call: ServerWritableStream<Message, Message>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      call.off('drain', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    call.once('drain', done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+function callOf(call: ServerUnaryCall<Message, Message> | ServerWritableStream<Message, Message>): RpcCall {
+  const ending = new AbortController();
+  // Comes with the client's cancellation and with its deadline.
+  call.on('cancelled', () => ending.abort());
+  const deadline = call.getDeadline();
+  return {
+    header: (name) => call.metadata.get(name)[0]?.toString(),
+    signal: ending.signal,
+    deadline: typeof deadline === 'number' ? deadline : deadline.getTime(),
+  };
+}
+
+const traceOf = (metadata: Metadata) => ({ traceparent: metadata.get('traceparent')[0]?.toString() ?? '' });
 
 function listen(server: Server, address: string): Promise<number> {
   return new Promise((resolve, reject) => {

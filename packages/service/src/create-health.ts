@@ -1,4 +1,4 @@
-import { within } from './within.js';
+import { within } from '@acsp/time';
 
 export interface Readiness {
   readonly ready: boolean;

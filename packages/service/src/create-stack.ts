@@ -1,9 +1,9 @@
-import type { Logger } from './create-logger.js';
-import { within } from './within.js';
+import type { Log } from '@acsp/telemetry';
+import { within } from '@acsp/time';
 
 export interface StackOptions {
   /** Told of each step that fails, as it happens. */
-  readonly log?: Logger;
+  readonly log?: Log;
   /** How long one step may take before the next one starts; 10 s by default. */
   readonly stepTimeoutMs?: number;
 }

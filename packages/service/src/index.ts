@@ -1,8 +1,19 @@
-export { type Clock, systemClock } from './clock.js';
+/** One process of a service: defined as data, run from its environment, observed at its ops door, stopped in order. */
 export { createHealth, type Health, type Readiness } from './create-health.js';
 export { createLogger, type Logger, type LoggerOptions } from './create-logger.js';
 export { createStack, type Stack, type StackOptions } from './create-stack.js';
-export { every } from './every.js';
-export { loadConfig } from './load-config.js';
-export { type RunOptions, type Runtime, run } from './run.js';
+export {
+  type Background,
+  type BaseContext,
+  defineService,
+  type Job,
+  type Overrides,
+  type Running,
+  type Runtime,
+  type Service,
+} from './define-service.js';
+export { ConfigError, loadConfig } from './load-config.js';
+export { createPeer, type Peer, type PeerCall } from './peer.js';
+export { type RunOptions, run } from './run.js';
 export { type Ops, type OpsOptions, serveOps } from './serve-ops.js';
+export { secrets, settings } from './settings.js';

@@ -1,19 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTelemetry } from '@acsp/telemetry';
 import { z } from 'zod';
-import { createHealth, type Health } from './create-health.js';
+import { createHealth } from './create-health.js';
 import { createLogger, type Logger } from './create-logger.js';
 import { createStack, type Stack } from './create-stack.js';
+import type { Runtime } from './define-service.js';
 import { loadConfigs } from './load-config.js';
 import { scrub } from './redact.js';
 import { serveOps } from './serve-ops.js';
 import { describeFailure } from './start-failure.js';
-
-export interface Runtime<C> {
-  readonly config: C;
-  readonly log: Logger;
-  readonly health: Health;
-}
 
 export interface RunOptions<S extends z.ZodType> {
   /** Of the service, in logs, traces and messages. */
@@ -22,6 +17,8 @@ export interface RunOptions<S extends z.ZodType> {
   readonly config: S;
   /** Resolves once the service answers. What it returns is disposed at the end; it closes by itself what it had opened when it fails. */
   readonly start: (runtime: Runtime<z.output<S>>) => AsyncDisposable | Promise<AsyncDisposable>;
+  /** What `node main.js migrate` does instead. */
+  readonly migrate?: (runtime: Pick<Runtime<z.output<S>>, 'config' | 'log'>) => Promise<void>;
   /** For everything between the signal and the exit; 25 s by default, inside the 30 s that Kubernetes gives. */
   readonly stopTimeoutMs?: number;
 }
@@ -50,10 +47,15 @@ export function run<S extends z.ZodType>(options: RunOptions<S>): void {
   );
 }
 
-async function live<S extends z.ZodType>({ name, config: schema, start, stopTimeoutMs = 25_000 }: RunOptions<S>) {
+async function live<S extends z.ZodType>(options: RunOptions<S>) {
+  const { name, config: schema, start, stopTimeoutMs = 25_000 } = options;
   const [settings, config] = loadConfigs([variables, schema]);
   const log = createLogger({ name, level: settings.LOG_LEVEL });
   exitOnUncaught(log);
+  if (options.migrate !== undefined && process.argv[2] === 'migrate') {
+    await options.migrate({ config, log });
+    return 0;
+  }
   const signal = firstSignal();
 
   const health = createHealth();

@@ -10,7 +10,7 @@ interface Known extends Error {
 }
 
 /** Errors of ours that name the surroundings: wrong settings, and a data directory that is in use or broken. */
-const ours = new Set(['ConfigError', 'LocalServerError']);
+const ours = new Set(['ConfigError', 'LocalServerError', 'MigrationError']);
 
 /** Why a start failed, as one sentence for the person who started it. Errors with a code and ours of known classes need no stack. */
 export function describeFailure(error: unknown): StartFailure {

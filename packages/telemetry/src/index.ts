@@ -1,3 +1,4 @@
+export type { Log } from './log.js';
 export {
   type Counter,
   counter,
@@ -6,6 +7,7 @@ export {
   type Histogram,
   histogram,
   metricsContentType,
+  onScrape,
   renderMetrics,
 } from './metrics.js';
 export {

@@ -13,6 +13,8 @@ export interface Gauge<L extends string = never> extends Counter<L> {
   set(value: number): void;
   dec(labels: Labels<L>, by?: number): void;
   dec(by?: number): void;
+  /** Ends the export of one series: a replica that stops leading stops saying what a leader sees. */
+  remove(labels: Labels<L>): void;
 }
 
 /** Durations are observed in seconds, Prometheus' base unit. */
@@ -49,11 +51,20 @@ export function histogram<L extends string = never>(
 
 export const metricsContentType: string = registry.contentType;
 
+const scrapers = new Set<() => void>();
+
+/** Calls `read` before each scrape, for gauges that cost something to keep up to date. Answers how to end it. */
+export function onScrape(read: () => void): () => void {
+  scrapers.add(read);
+  return () => scrapers.delete(read);
+}
+
 /** All metrics of the process in Prometheus' text format, those of Node included. */
 export function renderMetrics(): Promise<string> {
   // The process metrics keep a timer and a GC observer running, so a process that nobody scrapes does without them.
   if (!processMetrics) prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   processMetrics = true;
+  for (const read of scrapers) read();
   return registry.metrics();
 }
 

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { type Log, openPostgres } from '@acsp/database';
+import { openPostgres } from '@acsp/database';
 import { toAppError } from '@acsp/errors';
+import type { Log } from '@acsp/telemetry';
+import { every } from '@acsp/time';
+import type pg from 'pg';
 import type { Bus } from '../bus.js';
-import { createDisposables } from '../disposables.js';
-import { consumeRows } from './consume.js';
-import { keepTidy } from './keep-tidy.js';
+import { followRows } from './follow.js';
 import { publishRows } from './publish.js';
 import { watchRows } from './watch.js';
 
@@ -14,33 +15,37 @@ export interface EmbeddedBusOptions {
   readonly log: Log;
 }
 
-const migrations = [{ directory: fileURLToPath(new URL('../../migrations', import.meta.url)), schema: 'bus' }];
+const migrations = [{ directory: fileURLToPath(new URL('../../migrations/embedded', import.meta.url)), schema: 'bus' }];
+const housekeepingMs = 600_000;
 
 /** The bus in tables of PostgreSQL, for one machine. Any number of buses may share a database; those in other processes are seen once a second. */
 export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
-  const postgres = openPostgres({ url: databaseUrl, migrations, poolSize: 4, log });
-  const { pool, migrated } = postgres;
-  const context = { pool, migrated, databaseUrl, log };
-  const running = createDisposables();
-  running.add(keepTidy(context));
+  const postgres = openPostgres({ url: databaseUrl, name: 'bus', migrations, poolSize: 4, log });
+  const context = { ...postgres, databaseUrl, log };
+  const tidying = every({ name: 'old messages', intervalMs: housekeepingMs, log }, async () => {
+    await postgres.ping();
+    await deleteExpired(postgres.pool);
+  });
   return {
-    async publish(service, events) {
-      await publishRows(context, service, events);
-    },
-    async consume(consumer) {
-      return running.add(consumeRows(context, consumer));
-    },
-    async watch(watcher) {
-      return running.add(watchRows(context, watcher));
-    },
+    publish: (service, events) => publishRows(context, service, events),
+    follow: (subscription, take, signal) => followRows(context, subscription, { take, signal }),
+    watch: (watcher) => watchRows(context, watcher),
     async ready() {
       await postgres.ping().catch((error: unknown) => {
         throw toAppError(error);
       });
     },
     async [Symbol.asyncDispose]() {
-      await running[Symbol.asyncDispose]();
+      await tidying[Symbol.asyncDispose]();
       await postgres[Symbol.asyncDispose]();
     },
   };
+}
+
+/** As long as the streams of a broker keep theirs. In batches that hold no lock for long. */
+const expired = `DELETE FROM bus.messages WHERE position IN (SELECT position FROM bus.messages
+  WHERE published_at < now() - interval '7 days' ORDER BY published_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
+
+async function deleteExpired(pool: pg.Pool): Promise<void> {
+  for (let count = 1_000; count === 1_000; ) count = (await pool.query(expired)).rowCount ?? 0;
 }

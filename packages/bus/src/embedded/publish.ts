@@ -1,35 +1,42 @@
 import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
+import type { Postgres } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { span } from '@acsp/telemetry';
+import { injectTrace, span } from '@acsp/telemetry';
+import { within } from '@acsp/time';
 import { toBinary } from '@bufbuild/protobuf';
-import { within } from '../pause.js';
 import { subjectOf } from '../subject.js';
 import { announce } from './announcements.js';
-import type { Context } from './context.js';
 
 const startMs = 2_000;
 
 /**
  * One statement: a transaction that takes the lock, and then positions, one after the other. The sort sees to it that the lock comes first.
  */
-const insert = `INSERT INTO bus.messages (id, subject, event)
-  SELECT id, subject, event
+const insert = `INSERT INTO bus.messages (id, subject, event, traceparent)
+  SELECT id, subject, event, $4
   FROM (SELECT pg_advisory_xact_lock(hashtext('bus.messages'))) AS lock,
     unnest($1::uuid[], $2::text[], $3::bytea[]) WITH ORDINALITY AS batch (id, subject, event, ordinal)
   ORDER BY ordinal
   ON CONFLICT (id) DO NOTHING`;
 
-export async function publishRows(context: Context, service: string, events: readonly Event[]): Promise<void> {
-  const { pool, migrated, databaseUrl } = context;
-  const values = [
-    events.map((event) => event.id),
-    events.map((event) => subjectOf(service, event.type)),
-    events.map((event) => Buffer.from(toBinary(EventSchema, event))),
-  ];
+interface Publisher extends Pick<Postgres, 'pool' | 'migrated'> {
+  readonly databaseUrl: string;
+}
+
+export async function publishRows(publisher: Publisher, service: string, events: readonly Event[]): Promise<void> {
+  const { pool, migrated, databaseUrl } = publisher;
   try {
     await span(`publish ${service}`, { kind: 'producer' }, async () => {
+      const trace: Record<string, string> = {};
+      injectTrace(trace);
+      const values = [
+        events.map((event) => event.id),
+        events.map((event) => subjectOf(service, event.type)),
+        events.map((event) => Buffer.from(toBinary(EventSchema, event))),
+        trace.traceparent ?? null,
+      ];
       // Matters at the first start only: afterwards the promise is settled.
-      await within(startMs, migrated);
+      await within(startMs, 'Migrating the bus', migrated);
       await pool.query({ name: 'publish', text: insert, values });
     });
   } catch (cause) {

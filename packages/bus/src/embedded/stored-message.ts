@@ -5,15 +5,14 @@ export interface StoredMessage {
   readonly position: string;
   readonly subject: string;
   readonly event: Buffer;
-  /** Failed ones, so far. */
-  readonly attempts: number;
+  readonly traceparent: string | null;
   /** Messages after this one. */
   readonly behind: number;
 }
 
 const after = {
   name: 'read-after',
-  text: `SELECT position, subject, event, 0 AS attempts,
+  text: `SELECT position, subject, event, traceparent,
       ((SELECT max(position) FROM bus.messages) - position)::float8 AS behind
     FROM bus.messages WHERE position > $1 ORDER BY position LIMIT 100`,
 };

@@ -1,17 +1,18 @@
 import { EventSchema } from '@acsp/contracts/events/v1/event';
-import type { Log } from '@acsp/database';
+import type { Postgres } from '@acsp/database';
+import type { Log } from '@acsp/telemetry';
+import { createWake, keepRunning, orAborted } from '@acsp/time';
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Watcher } from '../bus.js';
-import { keepRunning } from '../keep-running.js';
-import { orAborted } from '../pause.js';
 import { subjectMatcher } from '../subject.js';
-import { createWake } from '../wake.js';
 import { onAnnouncement } from './announcements.js';
-import { type Context, pollMs } from './context.js';
+import { pollMs } from './follow.js';
 import { lastPosition, readAfter, type StoredMessage } from './stored-message.js';
 
-export function watchRows({ pool, migrated, databaseUrl, log }: Context, watcher: Watcher): AsyncDisposable {
-  const takes = subjectMatcher(watcher.subjects);
+type Source = Pick<Postgres, 'pool' | 'migrated'> & { readonly databaseUrl: string; readonly log: Log };
+
+export function watchRows({ pool, migrated, databaseUrl, log }: Source, watcher: Watcher): AsyncDisposable {
+  const fits = subjectMatcher(watcher.subjects);
   const wake = createWake();
   const stopListening = onAnnouncement(databaseUrl, wake.wake);
 
@@ -25,7 +26,7 @@ export function watchRows({ pool, migrated, databaseUrl, log }: Context, watcher
         if (!live) watcher.onLive?.(true);
         live = true;
         for (const message of messages) {
-          if (takes(message.subject)) hand(watcher, message, log);
+          if (fits(message.subject)) hand(watcher, message, log);
           position = message.position;
         }
         if (messages.length === 0) await wake.wait(pollMs);
@@ -50,6 +51,6 @@ function hand(watcher: Watcher, { subject, event }: StoredMessage, log: Log): vo
   try {
     watcher.handle(fromBinary(EventSchema, event));
   } catch (error) {
-    log.error({ err: error, subject }, 'A watcher failed');
+    log.error({ err: error, subject }, 'a watcher failed');
   }
 }

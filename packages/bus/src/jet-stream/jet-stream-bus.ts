@@ -1,9 +1,9 @@
-import type { Log } from '@acsp/database';
 import { AppError } from '@acsp/errors';
+import type { Log } from '@acsp/telemetry';
+import { reconnecting } from '@acsp/time';
 import type { Bus } from '../bus.js';
-import { createDisposables } from '../disposables.js';
-import { createConnection } from './connection.js';
-import { consumeFrom } from './consume.js';
+import { followStream } from './follow.js';
+import { openLink } from './link.js';
 import { publishTo } from './publish.js';
 import { watchOn } from './watch.js';
 
@@ -13,29 +13,38 @@ export interface JetStreamBusOptions {
   readonly log: Log;
 }
 
+const linkMs = 2_000;
+
 /** The bus on NATS JetStream, server 2.10 or later. */
 export function jetStreamBus({ url, log }: JetStreamBusOptions): Bus {
-  const connection = createConnection(url, log);
-  const running = createDisposables();
+  const connect = (name: string) => reconnecting({ name, log, open: () => openLink(url) });
+  const consuming = connect('NATS');
+  // A publication that fails closes its connection, to keep the order; consumers must not fall with it.
+  const publishing = connect('NATS for publishing');
+  const watchers = new Set<AsyncDisposable>();
   return {
     async publish(service, events) {
-      await publishTo(await connection.link(2_000), service, events);
+      if (events.length > 0) await publishTo(await publishing.current(linkMs), service, events);
     },
-    async consume(consumer) {
-      return running.add(connection.onEveryLink(`consumer ${consumer.name}`, consumeFrom(consumer, log)));
+    async follow(subscription, take, signal) {
+      await followStream(await consuming.current(linkMs), subscription, { take, signal });
     },
-    async watch(watcher) {
-      return running.add(connection.onEveryLink('watcher', (link, signal) => watchOn({ link, watcher, log, signal })));
+    watch(watcher) {
+      const watching = consuming.onEvery('watcher', (link, signal) => watchOn({ link, watcher, log, signal }));
+      watchers.add(watching);
+      return watching;
     },
     async ready() {
-      const { manager } = await connection.link(0);
-      await manager.getAccountInfo().catch((cause: unknown) => {
-        throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker does not answer', cause });
-      });
+      const { manager } = await consuming.current(0).catch(asUnavailable);
+      await manager.getAccountInfo().catch(asUnavailable);
     },
     async [Symbol.asyncDispose]() {
-      await running[Symbol.asyncDispose]();
-      await connection[Symbol.asyncDispose]();
+      await Promise.all([...watchers].map((watching) => watching[Symbol.asyncDispose]()));
+      await Promise.all([consuming[Symbol.asyncDispose](), publishing[Symbol.asyncDispose]()]);
     },
   };
+}
+
+function asUnavailable(cause: unknown): never {
+  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker does not answer', cause });
 }

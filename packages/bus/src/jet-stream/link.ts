@@ -1,9 +1,10 @@
+import type { Link } from '@acsp/time';
 import { type JetStreamClient, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { ensureStreams } from './streams.js';
 
-/** A live connection with the streams in place. Once lost it stays lost: whatever hangs on it begins again on the next one. */
-export interface Link {
+/** A live connection to the broker, with the streams in place. */
+export interface NatsLink {
   readonly nats: NatsConnection;
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
@@ -21,7 +22,7 @@ const options = {
 };
 
 /** `url`: `nats://user:password@host:4222`, `nats://token@host`, `tls://…`; the servers of a cluster separated by commas. */
-export async function openLink(url: string): Promise<Link> {
+export async function openLink(url: string): Promise<Link<NatsLink>> {
   const servers = url.split(',').map((text) => new URL(text.trim()));
   const { username, password, protocol } = servers[0] as URL;
   const nats = await connect({
@@ -34,7 +35,13 @@ export async function openLink(url: string): Promise<Link> {
   try {
     const manager = await jetstreamManager(nats, { timeout: 5_000 });
     await ensureStreams(manager);
-    return { nats, manager, client: manager.jetstream() };
+    const lost = new AbortController();
+    void nats.closed().then((reason) => lost.abort(reason));
+    return {
+      value: { nats, manager, client: manager.jetstream() },
+      lost: lost.signal,
+      close: () => nats.close(),
+    };
   } catch (error) {
     await nats.close();
     throw error;

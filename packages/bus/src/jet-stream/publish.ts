@@ -4,13 +4,12 @@ import { injectTrace, span } from '@acsp/telemetry';
 import { toBinary } from '@bufbuild/protobuf';
 import { createInbox, headers, type Msg } from '@nats-io/transport-node';
 import { subjectOf } from '../subject.js';
-import type { Link } from './link.js';
+import type { NatsLink } from './link.js';
 
 const ackTimeoutMs = 5_000;
 
 /** Sends all events one behind the other and waits for the broker to have stored them. */
-export async function publishTo(link: Link, service: string, events: readonly Event[]): Promise<void> {
-  if (events.length === 0) return;
+export async function publishTo(link: NatsLink, service: string, events: readonly Event[]): Promise<void> {
   const attributes = { 'messaging.batch.message_count': events.length };
   try {
     await span(`publish ${service}`, { kind: 'producer', attributes }, async () => {
@@ -26,7 +25,7 @@ export async function publishTo(link: Link, service: string, events: readonly Ev
 }
 
 /** All acknowledgements come to one inbox: on its own each event would cost a third more. */
-function send({ nats }: Link, service: string, events: readonly Event[], trace: Record<string, string>) {
+function send({ nats }: NatsLink, service: string, events: readonly Event[], trace: Record<string, string>) {
   return new Promise<void>((resolve, reject) => {
     const inbox = createInbox();
     let missing = events.length;

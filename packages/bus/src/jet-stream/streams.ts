@@ -5,7 +5,6 @@ import { nanos } from '@nats-io/transport-node';
 const daysMs = 86_400_000;
 
 export const eventStream = 'EVENTS';
-export const deadLetterSubject = (consumer: string, subject: string): string => `dead.${consumer}.${subject}`;
 
 type StreamDefinition = Partial<StreamConfig> & { readonly name: string; readonly subjects: string[] };
 
@@ -19,7 +18,6 @@ const streams: readonly StreamDefinition[] = [
     duplicate_window: nanos(600_000),
     allow_direct: true,
   },
-  { name: 'DEAD', subjects: ['dead.>'], max_age: nanos(30 * daysMs) },
 ];
 
 /** Creates the streams, and brings those of an earlier version up to date. */

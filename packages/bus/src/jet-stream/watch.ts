@@ -1,13 +1,13 @@
 import { EventSchema } from '@acsp/contracts/events/v1/event';
-import type { Log } from '@acsp/database';
+import type { Log } from '@acsp/telemetry';
+import { orAborted } from '@acsp/time';
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Msg } from '@nats-io/transport-node';
 import type { Watcher } from '../bus.js';
-import { orAborted } from '../pause.js';
-import type { Link } from './link.js';
+import type { NatsLink } from './link.js';
 
 export interface WatchOptions {
-  readonly link: Link;
+  readonly link: NatsLink;
   readonly watcher: Watcher;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export async function watchOn({ link: { nats }, watcher, log, signal }: WatchOpt
       if (error) throw error;
       watcher.handle(fromBinary(EventSchema, message.data));
     } catch (cause) {
-      log.error({ err: cause, subject: message.subject }, 'A watcher failed');
+      log.error({ err: cause, subject: message.subject }, 'a watcher failed');
     }
   };
   const subscriptions = watcher.subjects.map((subject) => nats.subscribe(subject, { callback }));

@@ -1,0 +1,101 @@
+import { fileURLToPath } from 'node:url';
+import { AppError } from '@acsp/errors';
+import type { KeptAnswer, Once } from '@acsp/operation';
+import type pg from 'pg';
+import { isUniqueViolation } from './is-unique-violation.js';
+import type { MigrationSet } from './migration-files.js';
+
+export const answerMigrations: MigrationSet = {
+  directory: fileURLToPath(new URL('../migrations', import.meta.url)),
+  schema: 'idempotency',
+};
+
+/** Another request has committed its answer under this Idempotency-Key: nothing was changed, and that answer stands. */
+export class RepeatedError extends Error {
+  override readonly name = 'RepeatedError';
+}
+
+/** The part of a Prisma transaction that this file needs. */
+export interface RawExecutor {
+  $executeRaw(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<number>;
+}
+
+/** Keeps an answer with the change that it tells of. Throws RepeatedError, which rolls the change back, where the key has one already. */
+export async function keepAnswer(tx: RawExecutor, { key, print, encode }: Once, answer: unknown): Promise<void> {
+  const { status, body } = encode(answer);
+  const kept = await tx.$executeRaw`INSERT INTO idempotency.answer (key, print, status, body)
+    VALUES (${key}, ${print}, ${status}, ${body}) ON CONFLICT DO NOTHING`;
+  if (kept === 0) throw new RepeatedError();
+}
+
+/** The columns of a kept answer, for a statement that writes it together with its change; all null without an Idempotency-Key. */
+export interface AnswerRow {
+  readonly answer_key: string | null;
+  readonly answer_print: string | null;
+  readonly answer_status: number | null;
+  readonly answer_body: string | null;
+}
+
+export const answerColumns = {
+  answer_key: 'text',
+  answer_print: 'text',
+  answer_status: 'smallint',
+  answer_body: 'text',
+} as const satisfies Record<keyof AnswerRow, string>;
+
+export function answerRow(once: Once | undefined, answer: unknown): AnswerRow {
+  const kept = once?.encode(answer);
+  return {
+    answer_key: once?.key ?? null,
+    answer_print: once?.print ?? null,
+    answer_status: kept?.status ?? null,
+    answer_body: kept?.body ?? null,
+  };
+}
+
+/** A CTE that keeps the answers of rows which have these columns. A key that has one already fails the statement: see asRepeated. */
+export const keepAnswers = (rows: string): string => `kept_answer AS (
+  INSERT INTO idempotency.answer (key, print, status, body)
+  SELECT answer_key, answer_print, answer_status, answer_body FROM ${rows} WHERE answer_key IS NOT NULL)`;
+
+/** Throws the error of a statement with `keepAnswers` on, as RepeatedError where it is the unique key of answers. */
+export function asRepeated(error: unknown): never {
+  const { constraint } = error as { readonly constraint?: unknown };
+  throw isUniqueViolation(error) && constraint === 'answer_pkey' ? new RepeatedError() : error;
+}
+
+/** Answers by Idempotency-Key, as the public door asks for them. */
+export interface KeptAnswers {
+  /** Throws IDEMPOTENCY_KEY_REUSED where the key belongs to another request. */
+  find(once: Once): Promise<KeptAnswer | undefined>;
+  /** Of an operation that changed nothing, or that refused; the first answer stands. */
+  keep(once: Once, answer: KeptAnswer): Promise<void>;
+}
+
+export function keptAnswers(pool: pg.Pool): KeptAnswers {
+  return {
+    async find({ key, print }) {
+      const { rows } = await pool.query<KeptAnswer & { readonly print: string }>(
+        'SELECT print, status, body FROM idempotency.answer WHERE key = $1',
+        [key],
+      );
+      const [kept] = rows;
+      if (kept !== undefined && kept.print !== print) throw new AppError('IDEMPOTENCY_KEY_REUSED');
+      return kept;
+    },
+    async keep({ key, print }, { status, body }) {
+      await pool.query(
+        'INSERT INTO idempotency.answer (key, print, status, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+        [key, print, status, body],
+      );
+    },
+  };
+}
+
+const expired = `DELETE FROM idempotency.answer WHERE key IN (
+  SELECT key FROM idempotency.answer WHERE created_at < now() - interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
+
+/** In batches that hold no lock for long; safe in any number of processes at once. */
+export async function deleteExpiredAnswers(pool: pg.Pool): Promise<void> {
+  for (let deleted = 1000; deleted === 1000; ) deleted = (await pool.query(expired)).rowCount ?? 0;
+}

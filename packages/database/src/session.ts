@@ -1,0 +1,142 @@
+import type { Log } from '@acsp/telemetry';
+import { pause, type Reconnecting, reconnecting, within } from '@acsp/time';
+import pg from 'pg';
+
+/**
+ * The one connection of a process for what needs a session: advisory locks, LISTEN and readiness. It is outside of the pool, so that load on the
+ * pool is neither an outage nor the end of a lock.
+ */
+export interface Session extends AsyncDisposable {
+  /**
+   * Runs a job in one process at a time, whatever the number of replicas, under an advisory lock. The job runs again after each end; its signal
+   * aborts when the lock is lost with the connection. What the job writes on `client` cannot be written without the lock.
+   */
+  lead(key: string, job: (client: pg.Client, signal: AbortSignal) => Promise<void>): AsyncDisposable;
+  /** Runs a job once, unless another process is running it; answers whether it ran. */
+  once(key: string, job: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
+  /** Hears a channel for as long as the connection lives, on every connection. */
+  listen(channel: string, heard: () => void): AsyncDisposable;
+  /** For readiness: rejects while PostgreSQL is away, does not answer within 2 s, or takes no writes. */
+  ping(): Promise<void>;
+  /** By how many milliseconds PostgreSQL's clock is ahead of ours, as of the last ping. */
+  clockAheadMs(): number;
+}
+
+interface Held {
+  readonly client: pg.Client;
+  readonly lost: AbortSignal;
+  /** Locks are the session's: a second holder in this process would get one too. */
+  readonly keys: Set<string>;
+}
+
+const connectMs = 2_000;
+const answerMs = 2_000;
+const retryMs = 500;
+
+export function openSession(settings: pg.ClientConfig, log: Log): Session {
+  const connection = reconnecting({ name: 'PostgreSQL', log, open: () => connect(settings) });
+  let ahead = 0;
+  return {
+    lead: (key, job) => connection.onEvery(`leader of ${key}`, (held, signal) => lead(held, key, { job, signal })),
+    once: (key, job) => runOnce(connection, key, job),
+    listen: (channel, heard) =>
+      connection.onEvery(`listener of ${channel}`, async ({ client }, signal) => {
+        const onNotification = (message: pg.Notification) => message.channel === channel && heard();
+        client.on('notification', onNotification);
+        await client.query(`LISTEN ${channel}`);
+        heard();
+        await pause(2 ** 31 - 1, signal);
+        client.off('notification', onNotification);
+      }),
+    async ping() {
+      const { client } = await connection.current(answerMs);
+      const sentAt = Date.now();
+      const { rows } = await within(answerMs, 'PostgreSQL', client.query<Pong>(pong)).catch((error) => {
+        // A connection that hangs is as good as lost: whatever leads on it must end.
+        void client.end();
+        throw error;
+      });
+      const [answer] = rows;
+      ahead = (answer?.now ?? 0) - (sentAt + Date.now()) / 2;
+      if (answer?.read_only) throw new Error('PostgreSQL takes no writes');
+    },
+    clockAheadMs: () => ahead,
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
+}
+
+interface Pong {
+  readonly now: number;
+  readonly read_only: boolean;
+}
+
+const pong = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+  current_setting('transaction_read_only') = 'on' AS read_only`;
+
+async function connect(settings: pg.ClientConfig) {
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs });
+  const lost = new AbortController();
+  client.on('error', (error) => lost.abort(error));
+  client.on('end', () => lost.abort());
+  await client.connect();
+  // A holder whose machine has vanished must not keep its locks for the two hours of the usual keepalive.
+  await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
+  return {
+    value: { client, lost: lost.signal, keys: new Set<string>() } satisfies Held,
+    lost: lost.signal,
+    close: () => client.end().catch(() => {}),
+  };
+}
+
+interface Leading {
+  readonly job: (client: pg.Client, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+async function lead(held: Held, key: string, { job, signal }: Leading): Promise<void> {
+  while (!signal.aborted) {
+    const release = await tryLock(held, key);
+    if (release !== undefined) {
+      try {
+        await job(held.client, signal);
+      } finally {
+        await release();
+      }
+      return;
+    }
+    // Not a blocking pg_advisory_lock: its snapshot would keep vacuum from removing dead rows for as long as it waits.
+    await pause(retryMs, signal);
+  }
+}
+
+async function runOnce(connection: Reconnecting<Held>, key: string, job: (signal: AbortSignal) => Promise<void>) {
+  const held = await connection.current(answerMs);
+  const release = await tryLock(held, key);
+  if (release === undefined) return false;
+  try {
+    await job(held.lost);
+  } finally {
+    await release();
+  }
+  return true;
+}
+
+/** Answers how to give the lock back, or undefined where somebody else has it. */
+async function tryLock({ client, lost, keys }: Held, key: string): Promise<(() => Promise<void>) | undefined> {
+  if (keys.has(key)) return undefined;
+  keys.add(key);
+  try {
+    const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS held', [key]);
+    if (rows[0]?.held) {
+      return async () => {
+        keys.delete(key);
+        if (!lost.aborted) await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [key]).catch(() => {});
+      };
+    }
+  } catch (error) {
+    keys.delete(key);
+    throw error;
+  }
+  keys.delete(key);
+  return undefined;
+}

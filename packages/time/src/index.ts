@@ -1,0 +1,8 @@
+/** Time as a dependency, deadlines on promises, and background work that runs until it is disposed. */
+export { type Clock, systemClock } from './clock.js';
+export { every } from './every.js';
+export { keepRunning } from './keep-running.js';
+export { orAborted, pause } from './pause.js';
+export { type Link, type Reconnecting, reconnecting } from './reconnecting.js';
+export { createWake, type Wake } from './wake.js';
+export { DeadlineError, within } from './within.js';
