@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { AppError } from '@acsp/errors';
 import { parseBody, queryFields, readBody } from '@acsp/http';
-import type { Fields } from '@acsp/rpc';
+import type { Fields } from '@acsp/operation';
 import type { Exchange } from './exchange.js';
 
 /** What the headers tell of a body: throws PAYLOAD_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE before any of it is read. */

@@ -7,20 +7,57 @@ export interface Trust {
   readonly fromRight: number;
 }
 
-/** `none`, `x-real-ip`, `x-forwarded-for:2`. */
+/** `none`, `x-real-ip`, `x-forwarded-for:2`, `forwarded`. */
 export function parseTrust(text: string): Trust | undefined {
   if (text === 'none') return { header: undefined, fromRight: 1 };
   const match = /^([a-z][a-z0-9-]*)(?::([1-9]))?$/i.exec(text);
   return match?.[1] ? { header: match[1].toLowerCase(), fromRight: Number(match[2] ?? 1) } : undefined;
 }
 
-/** The address that the request came from: what the trusted header says, or else the peer of the connection. */
+/** The address that the request came from: the trusted header's, or the peer's of the connection where that names none. */
 export function clientAddress(request: IncomingMessage, trust: Trust): string {
-  const peer = request.socket.remoteAddress ?? '';
-  const header = trust.header === undefined ? undefined : request.headers[trust.header];
-  const named = typeof header === 'string' ? header.split(',').at(-trust.fromRight)?.trim() : undefined;
-  const address = named !== undefined && isIP(named) !== 0 ? named : peer;
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  const named = addressIn(trustedValue(request, trust, 'for'));
+  return withoutMapping(named ?? request.socket.remoteAddress ?? '');
+}
+
+/** The protocol by which the client reached the trusted proxy, or this process. */
+export function clientProtocol(request: IncomingMessage, trust: Trust): 'http' | 'https' {
+  if (trust.header === undefined) return 'http';
+  const proto = trust.header === 'forwarded' ? trust : { header: 'x-forwarded-proto', fromRight: 1 };
+  return /^"?https"?$/i.test(trustedValue(request, proto, 'proto') ?? '') ? 'https' : 'http';
+}
+
+/** The value of a list-valued header; of `Forwarded` (RFC 7239) that of one parameter. */
+function trustedValue({ headers }: IncomingMessage, { header, fromRight }: Trust, parameter: string): string | undefined {
+  const list = header === undefined ? undefined : headers[header];
+  if (typeof list !== 'string') return undefined;
+  if (header !== 'forwarded') return list.split(',').at(-fromRight)?.trim();
+  const element = split(list, ',').at(-fromRight) ?? '';
+  const pairs = split(element, ';').map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair));
+  return pairs.find((pair) => pair?.[1]?.toLowerCase() === parameter)?.[2];
+}
+
+/** The parts between separators that stand outside of quotes. */
+const split = (text: string, separator: ',' | ';'): string[] =>
+  text.match(separator === ',' ? /(?:"(?:\\.|[^"\\])*"|[^,])+/g : /(?:"(?:\\.|[^"\\])*"|[^;])+/g) ?? [];
+
+const nodeForm = /^"?(?:\[([^\]]+)\](?::\w+)?|([^:"]+)(?::\w+)?|([^"]*))"?$/;
+
+/** The address of `192.0.2.1:1234`, `2001:db8::1`, `"[2001:db8::1]:443"`; undefined for `unknown` and names such as `_gateway`. */
+function addressIn(node = ''): string | undefined {
+  const [, bracketed, plain, bare] = nodeForm.exec(node) ?? [];
+  const address = bracketed ?? plain ?? bare ?? '';
+  return isIP(address) === 0 ? undefined : address;
+}
+
+const mappedForm = /^(?:::|(?:0+:){5})ffff:(?:([\d.]+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
+
+/** An IPv4 address inside IPv6 as the IPv4 address that it is. */
+function withoutMapping(address: string): string {
+  const [, dotted, high, low] = mappedForm.exec(address) ?? [];
+  if (high === undefined || low === undefined) return dotted ?? address;
+  const bits = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
+  return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.');
 }
 
 /** What limits count by: an IPv4 address, or the /64 that one customer has of IPv6. */

@@ -1,27 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Fields, Principal } from '@acsp/rpc';
+import type { Fields, Idempotency, Principal, Route } from '@acsp/operation';
 import { clientAddress, type Trust } from './client-address.js';
-import type { Route } from './route.js';
+import { type RequestTarget, readTarget } from './request-target.js';
+
+/** The caller, as its credential shows it. */
+export type Caller = Pick<Principal, 'aid' | 'claimedAid' | 'name' | 'via' | 'registeredAt'>;
 
 /** One request on its way through the gateway, and what became known of it so far. */
-export interface Exchange {
+export interface Exchange extends RequestTarget {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** Path and query as they were sent: what a query signature covers. */
-  readonly target: string;
   /** Of the client. */
   readonly address: string;
   readonly startedAt: number;
-  /** Of the answer, whoever gives it. They are written with its head in one go, which costs half of setting them one by one. */
+  /** Of the answer, whether the gateway or the service gives it. They are written with its head in one go, which costs half of setting them one by one. */
   readonly headers: OutgoingHttpHeaders;
   /** `GET /api/acsp/tasks/{id}`, once it is known. */
   pattern: string | undefined;
   /** The bytes of the body, where something had to look at them. */
   body: Buffer | undefined;
   fields: Fields | undefined;
-  caller: Principal | undefined;
+  caller: Caller | undefined;
+  idempotency: Idempotency | undefined;
   /** The signature that has to be used up before the request goes on. */
   signature: SpendableSignature | undefined;
   /** Of the error that was answered. */
@@ -35,7 +37,7 @@ export interface SpendableSignature {
 
 /** A request whose operation is known. */
 export interface Call extends Exchange {
-  readonly route: Route;
+  route: Route;
 }
 
 const idForm = /^[A-Za-z0-9._-]{1,128}$/;
@@ -43,11 +45,15 @@ const idForm = /^[A-Za-z0-9._-]{1,128}$/;
 export function openExchange(request: IncomingMessage, response: ServerResponse, trust: Trust): Exchange {
   const own = request.headers['x-request-id'];
   const requestId = typeof own === 'string' && idForm.test(own) ? own : randomUUID();
+  const { target, host } = readTarget(request);
+  // The proxy forwards the request's own URL.
+  request.url = target;
   return {
     request,
     response,
     requestId,
-    target: request.url ?? '/',
+    target,
+    host,
     address: clientAddress(request, trust),
     startedAt: performance.now(),
     headers: { 'X-Request-Id': requestId },
@@ -55,6 +61,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     body: undefined,
     fields: undefined,
     caller: undefined,
+    idempotency: undefined,
     signature: undefined,
     code: undefined,
   };

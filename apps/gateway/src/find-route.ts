@@ -1,26 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '@acsp/errors';
-import { routeTable } from '@acsp/http';
+import { pathOf } from '@acsp/http';
+import { chooseForm, type MovedPath, type Route, routeTable } from '@acsp/operation';
 import { checkBodyHeaders, fieldsOf } from './body.js';
 import type { Exchange } from './exchange.js';
-import type { Deprecated, Route } from './route.js';
-import { deprecated, routes } from './routes.js';
+import { movedPaths, routes } from './surface.js';
 
-const match = routeTable<Route | Deprecated>([...routes, ...deprecated]);
+type Forms = readonly [Route, ...Route[]];
 
-/** The row of the request's operation; where several share a path, the fields tell which. Throws 404, 405, 410, 413 and 415. */
-export async function findRoute(exchange: Exchange): Promise<Route> {
-  const { request, response } = exchange;
-  const found = match(request.method ?? '', pathOf(exchange));
-  if (!('rows' in found)) throw noRoute(found.allow, response);
-  const [first] = found.rows as [Route | Deprecated];
-  exchange.pattern = first.http;
-  if ('movedTo' in first) throw new AppError('DEPRECATED', { extra: { migration: { path: first.movedTo } } });
-  if (request.method === 'POST') checkBodyHeaders(request, first.maxBodyBytes);
-  if (found.rows.length === 1) return first;
-  const fields = await fieldsOf(exchange, first.maxBodyBytes);
-  const forms = found.rows as readonly Route[];
-  return forms.find(({ when }) => when === undefined || when(fields)) ?? first;
+const match = routeTable<Route | MovedPath>([...routes, ...movedPaths]);
+
+/** Every form of the request's method and path. Throws NOT_FOUND, METHOD_NOT_ALLOWED and DEPRECATED. */
+export function findForms(exchange: Exchange): Forms {
+  const found = match(exchange.request.method ?? '', pathOf(exchange.target));
+  if (!('rows' in found)) throw noRoute(found.allow, exchange.response);
+  const [first] = found.rows as readonly [Route | MovedPath];
+  exchange.pattern = `${first.method} ${first.path}`;
+  if ('to' in first) throw new AppError('DEPRECATED', { extra: { migration: { path: first.to } } });
+  return found.rows as unknown as Forms;
+}
+
+/** The form that the request's fields choose; a body is read only where there are several. Throws 413, 415 and INVALID_JSON. */
+export async function findRoute(exchange: Exchange, forms: Forms): Promise<Route> {
+  const [first] = forms;
+  if (first.method === 'POST') checkBodyHeaders(exchange.request, first.maxBodyBytes);
+  return forms.length === 1 ? first : chooseForm(forms, await fieldsOf(exchange, first.maxBodyBytes));
 }
 
 /** 404, or 405 with Allow. */
@@ -31,12 +35,7 @@ export function noRoute(allow: readonly string[], response: ServerResponse): App
 }
 
 /** The methods of the request's path; none when there is no such path. */
-export function allowedMethods(exchange: Exchange): readonly string[] {
-  const found = match('OPTIONS', pathOf(exchange));
+export function allowedMethods({ target }: Exchange): readonly string[] {
+  const found = match('OPTIONS', pathOf(target));
   return 'allow' in found ? found.allow : [];
-}
-
-function pathOf({ target }: Exchange): string {
-  const query = target.indexOf('?');
-  return query < 0 ? target : target.slice(0, query);
 }

@@ -8,51 +8,72 @@ import { sendConnectPage, wantsPage } from './connect-page.js';
 import { allowOrigin, answerOptions } from './cors.js';
 import { identifyCaller } from './credentials/identify-caller.js';
 import { type Call, type Exchange, openExchange } from './exchange.js';
-import { findRoute } from './find-route.js';
+import { findForms, findRoute } from './find-route.js';
 import type { Gateway } from './gateway.js';
-import { answerOnce, hasKey } from './idempotency.js';
-import { limitRate } from './rate-limit.js';
+import { hasKey, readIdempotency, whileRunning } from './idempotency.js';
+import { countRefusal, limitRate } from './rate-limit.js';
 import { spendSignature } from './replay.js';
-import { readWhole, sendWhole, streamAnswer } from './upstream/answer.js';
+import { checkHost } from './request-target.js';
+import { takeTurn } from './turns.js';
+import { streamAnswer } from './upstream/answer.js';
 import { setForwardHeaders } from './upstream/forward-headers.js';
 
 /** One request, from its head to the end of its answer. Every fault is answered as a problem. */
 export function handleRequest(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
   const exchange = openExchange(request, response, gateway.config.TRUST_PROXY);
+  const turn = takeTurn(request);
+  const end = () => {
+    recordExchange(gateway.log, exchange);
+    turn?.end();
+  };
+  response.once('close', end);
   allowOrigin(exchange);
-  response.once('close', () => recordExchange(gateway.log, exchange));
   void span('request', { kind: 'server', parent: request.headers }, async () => {
-    await serve(gateway, exchange).catch((error) => refuse(gateway, exchange, error));
+    if (turn?.wait !== undefined) await turn.wait;
+    // The connection was lost while others were answered: Node has closed theirs, and never gave it to this response.
+    if (response.socket === null && turn !== undefined) return end();
+    const serving = turn === undefined ? refuseTurn(exchange) : serve(gateway, exchange);
+    await serving.catch((error) => refuse(gateway, exchange, error));
     annotate({ 'http.route': exchange.pattern ?? 'none', 'http.response.status_code': response.statusCode });
   });
+}
+
+async function refuseTurn({ headers }: Exchange): Promise<never> {
+  headers.Connection = 'close';
+  throw new AppError('RATE_LIMITED', { retryAfterSeconds: 1, detail: 'Too many requests wait on this connection' });
 }
 
 async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   checkHost(exchange.request);
   if (exchange.request.method === 'OPTIONS') return answerOptions(exchange);
-  const route = await findRoute(exchange);
-  if (route.page && wantsPage(exchange.request)) return sendConnectPage(exchange);
-  const service = gateway.upstreams.of(route.service);
-  const call: Call = Object.assign(exchange, { route });
-  call.caller = await identifyCaller(gateway, call);
+  const forms = findForms(exchange);
+  const call: Call = Object.assign(exchange, { route: forms[0] });
+  call.route = await counted(gateway, call, () => findRoute(exchange, forms));
+  if (call.route.page && wantsPage(exchange.request)) return sendConnectPage(exchange);
+  const upstream = gateway.upstreams.of(call.route);
+  call.caller = await counted(gateway, call, () => identifyCaller(gateway, call));
 
   const admitted = limitRate(gateway, call);
   const forward = async () => {
-    await settleBody(call, route.maxBodyBytes);
+    await settleBody(call, call.route.maxBodyBytes);
     setForwardHeaders(gateway, call);
-    return service.forward(call);
+    return upstream.forward(call);
   };
-  if (!hasKey(call)) return streamAnswer(call, await spendSignature(gateway, call, admitted, forward));
+  const spend = () => spendSignature(gateway, call, admitted, forward);
+  if (!hasKey(call)) return streamAnswer(call, await spend());
   // Only an admitted request may take the key's place.
   await admitted;
-  const whole = async () => readWhole(await forward());
-  sendWhole(call, await answerOnce(gateway, call, () => spendSignature(gateway, call, admitted, whole)));
+  call.idempotency = await readIdempotency(call);
+  streamAnswer(call, await whileRunning(gateway, call.idempotency, spend));
 }
 
-/** HTTP/1.1 needs one (RFC 9112, 3.2). */
-function checkHost({ headers, httpVersion }: IncomingMessage): void {
-  if (headers.host === undefined && httpVersion === '1.1')
-    throw new AppError('INVALID_FIELD', { fields: [{ field: 'Host', message: 'required' }] });
+/** Runs a step before the caller is known, whose refusals count against the address. */
+async function counted<T>(gateway: Gateway, call: Call, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (thrown) {
+    throw await countRefusal(gateway, call, thrown);
+  }
 }
 
 async function refuse({ log }: Gateway, exchange: Exchange, thrown: unknown): Promise<void> {
@@ -64,6 +85,5 @@ async function refuse({ log }: Gateway, exchange: Exchange, thrown: unknown): Pr
     log.error({ err: error.cause, code: error.code, route: pattern, request_id: requestId }, 'request failed');
   }
   await drainBody(request);
-  for (const name in exchange.headers) response.setHeader(name, exchange.headers[name] ?? '');
-  sendProblem(response, error, requestId);
+  sendProblem(response, error, requestId, exchange.headers);
 }

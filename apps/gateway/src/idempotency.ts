@@ -1,24 +1,32 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '@acsp/errors';
+import type { Idempotency } from '@acsp/operation';
 import { bytesOf } from './body.js';
 import type { Call } from './exchange.js';
 import type { Gateway } from './gateway.js';
-import type { WholeAnswer } from './upstream/answer.js';
 
-const keepSeconds = 24 * 60 * 60;
-/** Longer than a service may take; a gateway that dies in the middle blocks the key no longer than this. */
-const runSeconds = 60;
-const maxKeptBytes = 256 * 1024;
-
-/** What the store holds under a key: which request it was, and its answer once there is one. */
-interface Entry {
-  readonly print: string;
-  readonly answer?: Omit<WholeAnswer, 'body'> & { readonly body: string };
-}
-
-/** Whether the request carries a key, and one has a meaning here. */
+/** Whether the request carries a key that has a meaning here: secrets are kept nowhere, and a GET changes nothing. */
 export const hasKey = ({ request, route }: Call): boolean =>
   request.headers['idempotency-key'] !== undefined && request.method === 'POST' && !route.secret;
+
+/** The digests by which the service recognises a repetition and refuses another request under the same key. Throws INVALID_FIELD. */
+export async function readIdempotency(call: Call): Promise<Idempotency> {
+  const { request, route, target } = call;
+  return {
+    key: digest(...callerOf(call), keyOf(call)),
+    print: digest(request.method ?? '', target, await bytesOf(call, route.maxBodyBytes)),
+  };
+}
+
+/** Throws IDEMPOTENCY_IN_PROGRESS while a request with the same key is in flight. What becomes of the key afterwards, the service decides. */
+export async function whileRunning<T>({ running }: Gateway, { key }: Idempotency, send: () => Promise<T>): Promise<T> {
+  if (!(await running.begin(key))) throw new AppError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 });
+  try {
+    return await send();
+  } finally {
+    await running.end(key);
+  }
+}
 
 /** Throws INVALID_FIELD for a key that is too long or not printable. */
 function keyOf({ request }: Call): string {
@@ -29,39 +37,9 @@ function keyOf({ request }: Call): string {
   });
 }
 
-/**
- * Runs a request once for its caller and key; its repetitions get the first answer. The answer is kept before it is sent, and the request
- * runs to its end even if the caller goes away: coming back after a lost connection is what keys are for. Answers from 500 on are not kept.
- */
-export async function answerOnce(gateway: Gateway, call: Call, send: () => Promise<WholeAnswer>): Promise<WholeAnswer> {
-  const { store } = gateway;
-  const place = `answer:${digest(callerOf(call), keyOf(call))}`;
-  const print = digest(call.request.method ?? '', call.target, await bytesOf(call, call.route.maxBodyBytes));
-  const first = await store.add(place, JSON.stringify({ print } satisfies Entry), runSeconds);
-  if (!first) return repeat(call, print, await store.get(place));
-
-  let kept = false;
-  try {
-    const answer = await send();
-    kept = answer.statusCode < 500 && answer.body.length <= maxKeptBytes;
-    const entry: Entry = { print, answer: { ...answer, body: answer.body.toString('base64') } };
-    if (kept) await store.set(place, JSON.stringify(entry), keepSeconds);
-    return answer;
-  } finally {
-    if (!kept) await store.delete(place);
-  }
-}
-
-function repeat({ headers }: Call, print: string, text: string | undefined): WholeAnswer {
-  const entry = text === undefined ? undefined : (JSON.parse(text) as Entry);
-  if (entry !== undefined && entry.print !== print) throw new AppError('IDEMPOTENCY_KEY_REUSED');
-  if (entry?.answer === undefined) throw new AppError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 });
-  headers['Idempotency-Replayed'] = 'true';
-  return { ...entry.answer, body: Buffer.from(entry.answer.body, 'base64') };
-}
-
-/** Keys of callers whom nothing proves are told apart by address. */
-const callerOf = ({ caller, address }: Call) => (caller?.via === 'aid' ? address : (caller?.aid ?? address));
+/** An agent that registered again is another caller. Callers whom nothing proves are told apart by address. */
+const callerOf = ({ caller, address }: Call): string[] =>
+  caller?.aid === undefined ? [address] : [caller.aid, String(caller.registeredAt)];
 
 /** Parts are told apart by their lengths. */
 function digest(...parts: readonly (string | Buffer)[]): string {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { closeServer, listen } from '@acsp/http';
+import { closeServer, listen, urlOf } from '@acsp/http';
 import { createStack } from '@acsp/service';
 import express from 'express';
 import { answerClientError } from './client-error.js';
@@ -34,7 +34,7 @@ export async function start(context: Context): Promise<GatewayServer> {
   const stack = createStack({ log });
   const keys = createKeys(context);
   const upstreams = stack.use(createUpstreams(config));
-  if (bus !== undefined) stack.use(await watchKeys(bus, keys));
+  if (bus !== undefined) stack.use(watchKeys(bus, keys));
   const gateway: Gateway = {
     ...context,
     limits: createLimits(config.RATE_LIMIT_SCALE, config.RATE_LIMITS),
@@ -45,7 +45,8 @@ export async function start(context: Context): Promise<GatewayServer> {
   // Routing is our own table: Express tries its layers one after the other.
   const app = express().disable('x-powered-by').disable('query parser');
   app.use((request, response) => handleRequest(gateway, request, response));
-  const server = createServer(patience, app).on('clientError', answerClientError);
+  const server = createServer(patience, app);
+  server.on('clientError', (error, socket) => void answerClientError(error, socket));
   // An expectation that nobody knows is no reason to refuse (RFC 9110, 10.1.1).
   server.on('checkExpectation', app);
   // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
@@ -53,7 +54,7 @@ export async function start(context: Context): Promise<GatewayServer> {
   try {
     const port = await listen(server, config.PORT, config.HOST);
     stack.defer(() => closeServer(server, drainMs));
-    return { url: `http://${config.HOST}:${port}`, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
+    return { url: urlOf(config.HOST, port), [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
   } catch (error) {
     await stack[Symbol.asyncDispose]();
     throw error;

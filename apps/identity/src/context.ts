@@ -1,51 +1,38 @@
-import { fileURLToPath } from 'node:url';
-import { type Bus, createBus } from '@acsp/bus';
-import { type Database, openDatabase } from '@acsp/database';
-import { createPrincipals, type Principals } from '@acsp/rpc';
-import { type Clock, createStack, type Logger, systemClock } from '@acsp/service';
-import { createStore, type Store } from '@acsp/store';
-import { LRUCache } from 'lru-cache';
-import type { Config } from './config.js';
-import { PrismaClient } from './generated/prisma/client.js';
+import type { BaseContext } from '@acsp/service';
+import { z } from 'zod';
+import type { PrismaClient } from './generated/prisma/client.js';
 
-/** Everything that the service's code reaches for. */
-export interface Context extends AsyncDisposable {
-  readonly config: Config;
-  readonly database: Database<PrismaClient>;
-  readonly bus: Bus;
-  /** Connect tokens. */
-  readonly store: Store;
-  readonly principals: Principals;
-  /** The number of active agents, for a moment. */
-  readonly counts: LRUCache<'active', Promise<number>>;
-  readonly clock: Clock;
-  readonly log: Logger;
+/** The variables of identity besides those of every service; README.md lists them for operators. */
+export const variables = {
+  /** Where agents and people reach the gateway; stands in the links and command lines of answers. */
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .default('http://127.0.0.1:8080')
+    .transform((url) => url.replace(/\/+$/, '')),
+  /** The region number of agents that register here. */
+  REGION_ID: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
+};
+
+export interface Context extends BaseContext<PrismaClient, typeof variables> {
+  /** The number of active agents, as of the last three seconds. */
+  readonly countActive: () => Promise<number>;
 }
 
-/** What tests and the standalone put in place of the service's own; they dispose of it themselves. */
-export type Overrides = Partial<Pick<Context, 'bus' | 'clock'>>;
+const countedForMs = 3_000;
 
-export function createContext(config: Config, log: Logger, overrides: Overrides = {}): Context {
-  const stack = createStack({ log });
-  const database = stack.use(
-    openDatabase({
-      url: config.DATABASE_URL,
-      migrationsDir: fileURLToPath(new URL('../prisma/migrations', import.meta.url)),
-      client: (adapter) => new PrismaClient({ adapter }),
-      poolSize: config.DATABASE_POOL,
-      log,
-    }),
-  );
+/** Anybody may ask for the health without a limit, so the table is counted once in a few seconds at most. */
+export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
+  let counted: { readonly count: Promise<number>; readonly at: number } | undefined;
   return {
-    config,
-    database,
-    bus: overrides.bus ?? stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: config.DATABASE_URL, log })),
-    // A token that another replica cannot find is worse than none: while Redis is down connect answers 503.
-    store: stack.use(createStore({ redisUrl: config.REDIS_URL, prefix: 'identity:', log, onOutage: 'fail' })),
-    principals: createPrincipals(config.PRINCIPAL_SECRET),
-    counts: new LRUCache({ max: 1, ttl: 3_000 }),
-    clock: overrides.clock ?? systemClock,
-    log,
-    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+    ...base,
+    countActive() {
+      if (counted !== undefined && Date.now() - counted.at < countedForMs) return counted.count;
+      const count = base.database.prisma.agent.count({ where: { status: 'active' } });
+      counted = { count, at: Date.now() };
+      count.catch(() => {
+        counted = undefined;
+      });
+      return count;
+    },
   };
 }

@@ -1,14 +1,4 @@
-import { createStack, run } from '@acsp/service';
-import { configSchema } from './config.js';
-import { createContext } from './context.js';
-import { start } from './server.js';
+import { run } from '@acsp/service';
+import { service } from './service.js';
 
-run({
-  name: 'tasks',
-  config: configSchema,
-  async start({ config, log, health }) {
-    const stack = createStack({ log });
-    stack.use(await start(stack.use(createContext(config, log)), health));
-    return stack;
-  },
-});
+run(service);

@@ -1,5 +1,5 @@
-import type { Agent } from '@acsp/rpc';
-import type { Action } from '../src/task/state.js';
+import type { Agent } from '@acsp/operation';
+import type { Action } from '../src/task/decide.js';
 import type { Tasks } from './harness.js';
 
 /** The operations as short calls at the public door. Each says who asks. */

@@ -1,6 +1,6 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
-import type { Agent } from '@acsp/rpc';
+import type { Agent } from '@acsp/operation';
 import { eventually, type TestClock } from '@acsp/testkit';
 import { create, type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import { anyUnpack, timestampDate } from '@bufbuild/protobuf/wkt';

@@ -10,10 +10,10 @@ export interface Bus extends AsyncDisposable {
   publish(service: string, events: readonly Event[]): Promise<void>;
 
   /**
-   * Takes the events of a subscription one after the other, where the last one who followed stopped, until the signal ends it. An event whose `take`
-   * rejects, or whose process dies, comes again. With `exclusive` events come in order, those that come again too, as long as one follows at a time.
+   * Takes the events of a subscription one after the other, from where its last follower stopped. Resolves once the signal has ended it and the event
+   * in hand is settled. An event whose `take` rejects, or whose process dies, comes again; an outage of the broker only makes it wait.
    */
-  follow(subscription: Subscription, take: (delivery: Delivery) => Promise<void>, signal: AbortSignal): Promise<void>;
+  follow(subscription: Subscription, take: Take, signal: AbortSignal): Promise<void>;
 
   /** Sees events from now on, in every process that watches, without storing a position. For caches. */
   watch(watcher: Watcher): AsyncDisposable;
@@ -29,14 +29,17 @@ export interface Subscription {
   readonly subjects: readonly string[];
   /** Where a name begins that has no position yet: at what comes from now on, or at the oldest event that the bus still has. */
   readonly start: 'now' | 'kept';
+  /** Events come in order, those that come again too, for as long as one process at a time follows the name. */
   readonly exclusive: boolean;
 }
 
+/** The signal aborts when the event is going to be given to somebody else. */
+export type Take = (delivery: Delivery, signal: AbortSignal) => Promise<void>;
+
 export interface Delivery {
   readonly event: Event;
+  /** The trace of the publication. */
   readonly trace: Carrier;
-  /** Events of the subscription behind this one. */
-  readonly behind: number;
 }
 
 export interface Watcher {

@@ -1,11 +1,12 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
 import type { Postgres } from '@acsp/database';
-import { toAppError } from '@acsp/errors';
-import { type Carrier, type Log, span } from '@acsp/telemetry';
-import { createWake, keepRunning, orAborted, pause, within } from '@acsp/time';
+import type { Log } from '@acsp/telemetry';
+import { createWake, keepRunning, orAborted, pause } from '@acsp/time';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Bus, Delivery } from './bus.js';
-import { type FailedEvents, failedEvents } from './failed-events.js';
-import { attempts as attemptCounter, consumerLag, deadLetters } from './metrics.js';
+import { type FailedEvents, type Failure, failedEvents, type KnownFailure } from './failed-events.js';
+import { type Attempt, handleEvent, isOutage, type Limits } from './handle-event.js';
+import { consumerLag, createLag, deadLetters, type Lag } from './metrics.js';
 
 /** Handles events of the bus in a service. Source: design, section "Events". */
 export interface Consumer {
@@ -38,136 +39,137 @@ export interface ConsumerOptions {
   readonly log: Log;
 }
 
-const handlerTimeoutMs = 30_000;
 /** How long a parallel consumer stands still for one event before it goes on with others. */
 const standstillMs = 60_000;
 const pollMs = 5_000;
 
-export function startConsumer(consumer: Consumer, { database, bus, log }: ConsumerOptions): AsyncDisposable {
-  const { name, subjects, start, order } = consumer;
-  const failed = failedEvents(database.pool, name);
-  const retried = createWake();
-  const work: Work = { consumer, failed, log, retry: retried.wake };
-  const subscription = { name, subjects, start, exclusive: order === 'strict' };
-  const follow = async (signal: AbortSignal) => {
-    await orAborted(database.migrated, signal);
-    await bus.follow(subscription, (delivery) => take(work, delivery, signal), signal);
-    consumerLag.remove({ consumer: name });
-  };
-  const following =
-    order === 'strict'
-      ? database.session.lead(`consumer ${name}`, (_client, signal) => follow(signal))
-      : keepRunning(`consumer ${name}`, log, follow);
-  const retrying = keepRunning(`retries of ${name}`, log, async (signal) => {
-    await orAborted(database.migrated, signal);
-    while (!signal.aborted) {
-      const due = await failed.takeDue();
-      if (due === undefined) await retried.wait(Math.min(pollMs, Math.max(1, await failed.untilDue())));
-      else await handleOnce(work, due, signal);
-    }
-  });
-  return {
-    async [Symbol.asyncDispose]() {
-      const stopped = [following, retrying].map((running) => running[Symbol.asyncDispose]());
-      retried.wake();
-      await Promise.all(stopped);
-    },
-  };
+export function startConsumer(consumer: Consumer, options: ConsumerOptions): AsyncDisposable {
+  const { name, order } = consumer;
+  if (order === 'parallel')
+    return keepRunning(`consumer ${name}`, options.log, (signal) => consume(consumer, options, signal));
+  return options.database.session.lead(`consumer ${name}`, (_client, signal) => consume(consumer, options, signal));
 }
 
 interface Work {
   readonly consumer: Consumer;
-  readonly failed: FailedEvents;
   readonly log: Log;
+  readonly failed: FailedEvents;
+  /** Failures that were there when it began, whose events the bus may give once more. */
+  readonly known: ReadonlyMap<string, KnownFailure>;
   /** Looks for retries that are due. */
   readonly retry: () => void;
+  /** With a strict order one handler at a time, those of replayed events included. */
+  readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>;
+  readonly lag: Lag;
 }
 
-interface Attempt {
-  readonly event: Event;
-  /** Failures so far. */
-  readonly attempts: number;
-  readonly trace?: Carrier;
-}
-
-/** Resolves once the event is handled, put aside or given up; rejects when the signal comes first, so that the event comes again. */
-async function take(work: Work, { event, trace, behind }: Delivery, signal: AbortSignal): Promise<void> {
-  consumerLag.set({ consumer: work.consumer.name }, behind);
-  if (work.consumer.order === 'parallel') return handleOnce(work, { event, attempts: 0, trace }, signal);
-  for (let attempts = await work.failed.attempts(event); ; attempts += 1) {
-    const error = await tryHandle(work, { event, attempts, trace }, signal);
-    if (error === undefined) return attempts > 0 ? work.failed.forget(event) : undefined;
-    const failure = failureOf(work.consumer, attempts + 1, error);
-    const state = failure.state === 'dead' ? 'dead' : 'blocking';
-    await work.failed.record(event, { ...failure, state });
-    if (state === 'dead') return bury(work, event, error);
-    await pause(failure.delayMs, signal);
-    signal.throwIfAborted();
+/** Follows the bus and handles what is due again, until the signal. */
+async function consume(
+  consumer: Consumer,
+  { database, bus, log }: ConsumerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, subjects, start, order } = consumer;
+  const exclusive = order === 'strict';
+  await orAborted(database.migrated, signal);
+  const failed = failedEvents(database.pool, name);
+  const known = await failed.known();
+  const due = createWake();
+  const inTurn: Work['inTurn'] = exclusive ? createTurns() : (run) => run();
+  const lag = createLag(consumerLag, { consumer: name });
+  const work: Work = { consumer, log, failed, known, retry: due.wake, inTurn, lag };
+  signal.addEventListener('abort', due.wake);
+  lag.at(undefined);
+  const retrying = keepRunning(`retries of ${name}`, log, async () => {
+    while (!signal.aborted) {
+      const found = await inTurn(() => handleDue(work, signal));
+      if (!found) await due.wait(Math.min(pollMs, Math.max(1, await failed.untilDueMs())));
+    }
+  });
+  try {
+    await bus.follow({ name, subjects, start, exclusive }, (delivery, given) => take(work, delivery, given), signal);
+  } finally {
+    await retrying[Symbol.asyncDispose]();
+    lag.end();
   }
 }
 
-async function handleOnce(work: Work, attempt: Attempt, signal: AbortSignal): Promise<void> {
-  const { event, attempts } = attempt;
-  const givenUpAt = Date.now() + standstillMs;
-  const error = await tryHandle(work, attempt, signal, givenUpAt);
-  if (error === undefined) return attempts > 0 ? work.failed.forget(event) : undefined;
-  const down = isDown(error);
-  const failure = failureOf(work.consumer, attempts + (down ? 0 : 1), error);
-  await work.failed.record(event, failure);
-  if (failure.state === 'dead') bury(work, event, error);
-  else work.retry();
+/** Resolves once the event is handled, put aside or given up; rejects when the signal comes first, so that the event comes again. */
+async function take(work: Work, { event, trace }: Delivery, signal: AbortSignal): Promise<void> {
+  const { known, consumer, inTurn, lag } = work;
+  const before = known.get(event.id);
+  // The process ended between putting the event aside and telling the bus.
+  if (before?.state === 'waiting' || before?.state === 'dead') return;
+  const attempt = { event, attempts: before?.attempts ?? 0, trace };
+  lag.at(event.occurredAt && timestampDate(event.occurredAt));
+  try {
+    if (consumer.order === 'strict') await inTurn(() => handleUntilSettled(work, attempt, signal));
+    else await handleOrPutAside(work, attempt, { signal, giveUpAt: Date.now() + standstillMs });
+  } finally {
+    lag.at(undefined);
+  }
 }
 
-function failureOf({ maxAttempts = 8, backoffMs = [1_000, 5_000, 15_000, 60_000, 300_000] }: Consumer, attempts: number, cause: unknown) {
-  const delayMs = backoffMs[Math.min(Math.max(attempts, 1), backoffMs.length) - 1] ?? 1_000;
-  const error = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  const state = attempts >= maxAttempts && !isDown(cause) ? ('dead' as const) : ('waiting' as const);
-  return { state, attempts, error, delayMs };
+/** Answers false when no event is due. */
+async function handleDue(work: Work, signal: AbortSignal): Promise<boolean> {
+  const due = await work.failed.takeDue();
+  if (due !== undefined) await handleOrPutAside(work, due, { signal, giveUpAt: 0 });
+  return due !== undefined;
 }
 
-function bury({ consumer, log }: Work, { id, type }: Event, error: unknown): void {
-  log.error({ err: error, consumer: consumer.name, event: id, type }, 'an event became a dead letter');
-  deadLetters.inc({ consumer: consumer.name });
-}
-
-const isDown = (error: unknown) => toAppError(error).code === 'SERVICE_UNAVAILABLE';
-
-/** Answers the error of the handler. While a dependency is down it tries again, for as long as `until`, and uses up no attempt. */
-async function tryHandle(work: Work, attempt: Attempt, signal: AbortSignal, until = Number.POSITIVE_INFINITY): Promise<unknown> {
-  const { consumer, log } = work;
-  const { id, type } = attempt.event;
-  let reported = false;
-  for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 5_000)) {
-    signal.throwIfAborted();
-    try {
-      await handle(consumer, attempt, signal);
-      attemptCounter.inc({ consumer: consumer.name, outcome: 'handled' });
-      return undefined;
-    } catch (error) {
-      const down = isDown(error);
-      const fields = { err: error, consumer: consumer.name, event: id, type, attempt: attempt.attempts + 1 };
-      if (!reported) log.warn(fields, down ? 'an event waits for a dependency' : 'an event was not handled');
-      reported = true;
-      attemptCounter.inc({ consumer: consumer.name, outcome: down ? 'unavailable' : 'failed' });
-      if (!down || Date.now() >= until) return error;
-    }
+async function handleUntilSettled(work: Work, first: Attempt, signal: AbortSignal): Promise<void> {
+  for (let attempt = first; ; ) {
+    const error = await handleEvent(work, attempt, { signal, giveUpAt: Number.POSITIVE_INFINITY });
+    if (error === undefined) return forget(work, attempt);
+    const { state, attempts, delayMs } = await recordFailure(work, attempt, { error, state: 'blocking' });
+    if (state === 'dead') return;
+    attempt = { ...attempt, attempts };
     await pause(delayMs, signal);
   }
 }
 
-async function handle({ name, handle }: Consumer, { event, attempts, trace }: Attempt, signal: AbortSignal): Promise<void> {
-  const late = new AbortController();
-  const info = { attempt: attempts + 1, signal: AbortSignal.any([signal, late.signal]) };
-  const attributes = { 'messaging.destination.name': name, 'acsp.event.id': event.id };
-  const options = { kind: 'consumer', attributes, ...(trace !== undefined && { parent: trace }) } as const;
-  try {
-    await span(`handle ${event.type}`, options, () => {
-      return within(handlerTimeoutMs, `The handler of ${name}`, handle(event, info)).catch((error) => {
-        // A handler that takes too long is at fault itself: its error is no outage.
-        throw error?.code === 'ETIMEDOUT' && error.name === 'DeadlineError' ? new Error(error.message) : error;
-      });
-    });
-  } finally {
-    late.abort();
+async function handleOrPutAside(work: Work, attempt: Attempt, limits: Limits): Promise<void> {
+  const error = await handleEvent(work, attempt, limits);
+  if (error === undefined) return forget(work, attempt);
+  await recordFailure(work, attempt, { error, state: 'waiting' });
+  work.retry();
+}
+
+async function forget({ failed }: Work, { event, attempts }: Attempt): Promise<void> {
+  if (attempts > 0) await failed.forget(event);
+}
+
+interface Occasion {
+  readonly error: unknown;
+  readonly state: 'blocking' | 'waiting';
+}
+
+/** Counts the failure, unless it is an outage, and makes the event a dead letter where it was the last one. */
+async function recordFailure(
+  { consumer, failed, log }: Work,
+  { event }: Attempt,
+  { error, state }: Occasion,
+): Promise<Failure> {
+  const { name, maxAttempts = 8, backoffMs = [1_000, 5_000, 15_000, 60_000, 300_000] } = consumer;
+  const attempts = (await failed.attempts(event)) + (isOutage(error) ? 0 : 1);
+  const dead = attempts >= maxAttempts && !isOutage(error);
+  const delayMs = backoffMs[Math.min(Math.max(attempts, 1), backoffMs.length) - 1] ?? 1_000;
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const failure = { state: dead ? ('dead' as const) : state, attempts, error: text, delayMs };
+  await failed.record(event, failure);
+  if (dead) {
+    log.error({ err: error, consumer: name, event: event.id, type: event.type }, 'an event became a dead letter');
+    deadLetters.inc({ consumer: name });
   }
+  return failure;
+}
+
+/** Runs one thing after the other. */
+function createTurns(): Work['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const mine = last.then(run);
+    last = mine.catch(() => {});
+    return mine;
+  };
 }

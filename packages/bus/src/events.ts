@@ -18,7 +18,9 @@ export interface NewEvent<Type extends string, Payload> {
   readonly payload: Payload;
 }
 
-type OneOf<P extends Payloads> = { [Noun in keyof P & string]: NewEvent<`${Noun}.${string}`, PublicOf<P[Noun]>> }[keyof P & string];
+type OneOf<P extends Payloads> = {
+  [Noun in keyof P & string]: NewEvent<`${Noun}.${string}`, PublicOf<P[Noun]>>;
+}[keyof P & string];
 
 /** The events of a service, typed by its contract. */
 export interface Events<P extends Payloads> {

@@ -2,7 +2,7 @@ import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type pg from 'pg';
 
-/** What becomes of an event whose handler failed: see the table `bus.failed_event`. */
+/** The fate of an event whose handler failed: see the table `bus.failed_event`. */
 export type FailedState = 'blocking' | 'waiting' | 'dead';
 
 export interface Failure {
@@ -13,22 +13,35 @@ export interface Failure {
   readonly delayMs: number;
 }
 
+export interface KnownFailure {
+  readonly state: FailedState;
+  readonly attempts: number;
+}
+
 /** The failed events of one consumer, in the database of its service. */
 export interface FailedEvents {
-  /** Failures so far of an event that came again after a restart. */
+  /** The latest failures by event id: of these are the events that come again after a restart. */
+  known(): Promise<Map<string, KnownFailure>>;
+  /** Failures of an event so far. */
   attempts(event: Event): Promise<number>;
   record(event: Event, failure: Failure): Promise<void>;
   forget(event: Event): Promise<void>;
   /** An event whose time has come, taken for a minute so that no other replica takes it too. */
   takeDue(): Promise<{ readonly event: Event; readonly attempts: number } | undefined>;
-  /** Milliseconds until the next event is due; Infinity without one. */
-  untilDue(): Promise<number>;
+  /** Until the next event is due; Infinity without one. */
+  untilDueMs(): Promise<number>;
 }
 
 export function failedEvents(pool: pg.Pool, consumer: string): FailedEvents {
   const rows = async <Row extends pg.QueryResultRow>(text: string, ...values: unknown[]) =>
     (await pool.query<Row>(text, [consumer, ...values])).rows;
   return {
+    async known() {
+      const failures = await rows<KnownFailure & { event_id: string }>(
+        `SELECT event_id, state, attempts FROM bus.failed_event WHERE consumer = $1 ORDER BY failed_at DESC LIMIT 1000`,
+      );
+      return new Map(failures.map((failure) => [failure.event_id, failure]));
+    },
     async attempts({ id }) {
       const [row] = await rows<{ attempts: number }>(
         'SELECT attempts FROM bus.failed_event WHERE consumer = $1 AND event_id = $2',
@@ -58,7 +71,7 @@ export function failedEvents(pool: pg.Pool, consumer: string): FailedEvents {
       );
       return row && { event: fromBinary(EventSchema, row.event), attempts: row.attempts };
     },
-    async untilDue() {
+    async untilDueMs() {
       const [row] = await rows<{ ms: number | null }>(
         `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms
           FROM bus.failed_event WHERE consumer = $1 AND state = 'waiting'`,

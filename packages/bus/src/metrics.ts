@@ -1,8 +1,41 @@
-import { counter, gauge } from '@acsp/telemetry';
+import { counter, type Gauge, gauge, onScrape } from '@acsp/telemetry';
 
 export const published = counter('acsp_events_published_total', 'Events published by the relay', ['service']);
 export const parked = counter('acsp_events_parked_total', 'Outbox rows that cannot be published', ['service']);
 export const outboxLag = gauge('acsp_outbox_lag_seconds', 'Age of the oldest unpublished event', ['service']);
-export const consumerLag = gauge('acsp_consumer_lag_events', 'Events that a consumer has yet to handle', ['consumer']);
-export const attempts = counter('acsp_consumer_attempts_total', 'Handlings of events, by outcome', ['consumer', 'outcome']);
+export const consumerLag = gauge('acsp_consumer_lag_seconds', 'Age of the event that a consumer works on', [
+  'consumer',
+]);
+const outcomes = ['consumer', 'outcome'] as const;
+export const attempts = counter('acsp_consumer_attempts_total', 'Handlings of events, by outcome', outcomes);
 export const deadLetters = counter('acsp_dead_letters_total', 'Events given up by a consumer', ['consumer']);
+
+export interface Lag {
+  /** When the event in front occurred; undefined when there is none. Begins the export. */
+  at(occurredAt: Date | undefined): void;
+  /** Ends the export after `graceMs`: the figures of a leader are not those of its successor. */
+  end(graceMs?: number): void;
+}
+
+/** Exports the age of the event in front as it is at each scrape, so that it grows while nothing moves. */
+export function createLag<L extends string>(lag: Gauge<L>, labels: Readonly<Record<L, string>>): Lag {
+  let front: Date | undefined;
+  let endsAt = 0;
+  let stop: (() => void) | undefined;
+  const scrape = () => {
+    if (Date.now() < endsAt) return lag.set(labels, front === undefined ? 0 : (Date.now() - front.getTime()) / 1_000);
+    stop?.();
+    stop = undefined;
+    lag.remove(labels);
+  };
+  return {
+    at(occurredAt) {
+      front = occurredAt;
+      endsAt = Number.POSITIVE_INFINITY;
+      stop ??= onScrape(scrape);
+    },
+    end(graceMs = 0) {
+      endsAt = Date.now() + graceMs;
+    },
+  };
+}

@@ -5,7 +5,7 @@ import { createWake, every, orAborted, pause, type Wake } from '@acsp/time';
 import type pg from 'pg';
 import type { Bus } from './bus.js';
 import type { Payloads } from './events.js';
-import { outboxLag, parked, published } from './metrics.js';
+import { createLag, type Lag, outboxLag, parked, published } from './metrics.js';
 import { deleteExpiredEvents, type OutboxRow, toEvent } from './outbox.js';
 
 export interface RelayOptions {
@@ -31,6 +31,8 @@ const housekeepingMs = 600_000;
 const gatherMs = 10;
 /** Commits of so long share one notification. */
 const notifyAfterMs = 5;
+/** While the broker is away the relay gives up and begins again, and its lag must not flap. */
+const lagGraceMs = 10_000;
 
 /**
  * Publishes what is committed in the outbox, in order. Of a service's replicas one publishes while the others stand by.
@@ -39,13 +41,14 @@ const notifyAfterMs = 5;
 export function startRelay(options: RelayOptions): Relay {
   const { database, service, log } = options;
   const wake = createWake();
-  const state = { leading: false };
+  const lag = createLag(outboxLag, { service });
+  let leads = false;
   const leading = database.session.lead(`relay of ${service}`, async (client, signal) => {
     await orAborted(database.migrated, signal);
-    state.leading = true;
-    await publishAll(client, { ...options, wake, signal }).finally(() => {
-      state.leading = false;
-      outboxLag.remove({ service });
+    leads = true;
+    await publishAll(client, { ...options, wake, lag, signal }).finally(() => {
+      leads = false;
+      lag.end(signal.aborted ? 0 : lagGraceMs);
     });
   });
   const listening = database.session.listen(channel, wake.wake);
@@ -55,25 +58,25 @@ export function startRelay(options: RelayOptions): Relay {
   });
   const notify = createNotifier(database.pool);
   return {
-    wake: () => (state.leading ? wake.wake() : notify()),
+    wake: () => (leads ? wake.wake() : notify()),
     async [Symbol.asyncDispose]() {
       await Promise.all([tidying, listening].map((work) => work[Symbol.asyncDispose]()));
       const stopped = leading[Symbol.asyncDispose]();
       wake.wake();
       await stopped;
+      lag.end();
     },
   };
 }
 
 interface Publishing extends RelayOptions {
   readonly wake: Wake;
+  readonly lag: Lag;
   readonly signal: AbortSignal;
 }
 
 async function publishAll(client: pg.Client, options: Publishing): Promise<void> {
   const { wake, signal } = options;
-  // A mark that is lost in a crash only means that an event is published again, under the same id.
-  await client.query('SET synchronous_commit = off');
   // A plan is made once, perhaps while the table is small, and would then read it whole for every batch, however large it has become.
   await client.query('SET enable_seqscan = off');
   for (let ending = false; !ending; ) {
@@ -93,17 +96,19 @@ const unpublished = {
     FROM bus.outbox WHERE published_at IS NULL ORDER BY position LIMIT ${batchSize}`,
 };
 
+// Without waiting for the disk, in this transaction only: a mark that is lost in a crash means that an event is published again, under the same id.
 const mark = {
   name: 'mark',
   text: `UPDATE bus.outbox SET published_at = CASE WHEN position = ANY ($2::bigint[]) THEN 'infinity' ELSE now() END
-    WHERE published_at IS NULL AND position = ANY ($1::bigint[] || $2::bigint[])`,
+    WHERE published_at IS NULL AND position = ANY ($1::bigint[] || $2::bigint[])
+      AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'`,
 };
 
 /** Answers the number of rows that were there. */
-async function publishBatch(client: pg.Client, { bus, service, payloads, log }: RelayOptions): Promise<number> {
+async function publishBatch(client: pg.Client, { bus, service, payloads, lag, log }: Publishing): Promise<number> {
   const { rows } = await client.query<OutboxRow>(unpublished);
   const [oldest] = rows;
-  outboxLag.set({ service }, oldest === undefined ? 0 : (Date.now() - oldest.occurred_at.getTime()) / 1_000);
+  lag.at(oldest?.occurred_at);
   if (oldest === undefined) return 0;
   const events: Event[] = [];
   const usable: string[] = [];

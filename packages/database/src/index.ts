@@ -1,5 +1,5 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, batches, and answers under an Idempotency-Key. */
-export type { Batch, BatchStatement } from './batch.js';
+export { type Batch, type BatchOptions, type BatchStatement, createBatch } from './batch.js';
 export { isUniqueViolation } from './is-unique-violation.js';
 export {
   type AnswerRow,
@@ -22,5 +22,5 @@ export {
   type Transaction,
 } from './open-database.js';
 export { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
-export type { Query, Statement } from './query.js';
+export { createQuery, type Query, type Statement } from './query.js';
 export type { Session } from './session.js';

@@ -68,26 +68,31 @@ export function asRepeated(error: unknown): never {
 export interface KeptAnswers {
   /** Throws IDEMPOTENCY_KEY_REUSED where the key belongs to another request. */
   find(once: Once): Promise<KeptAnswer | undefined>;
-  /** Of an operation that changed nothing, or that refused; the first answer stands. */
-  keep(once: Once, answer: KeptAnswer): Promise<void>;
+  /** Answers the one that stands: another where that was first, which a transaction may have kept with its change. */
+  keep(once: Once, answer: KeptAnswer): Promise<KeptAnswer>;
 }
 
+const kept = { name: 'kept-answer', text: 'SELECT print, status, body FROM idempotency.answer WHERE key = $1' };
+const insert = {
+  name: 'keep-answer',
+  text: 'INSERT INTO idempotency.answer (key, print, status, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+};
+
 export function keptAnswers(pool: pg.Pool): KeptAnswers {
+  async function find({ key, print }: Once): Promise<KeptAnswer | undefined> {
+    const { rows } = await pool.query<KeptAnswer & { readonly print: string }>({ ...kept, values: [key] });
+    const [answer] = rows;
+    if (answer === undefined) return undefined;
+    if (answer.print !== print) throw new AppError('IDEMPOTENCY_KEY_REUSED');
+    return { status: answer.status, body: answer.body };
+  }
   return {
-    async find({ key, print }) {
-      const { rows } = await pool.query<KeptAnswer & { readonly print: string }>(
-        'SELECT print, status, body FROM idempotency.answer WHERE key = $1',
-        [key],
-      );
-      const [kept] = rows;
-      if (kept !== undefined && kept.print !== print) throw new AppError('IDEMPOTENCY_KEY_REUSED');
-      return kept;
-    },
-    async keep({ key, print }, { status, body }) {
-      await pool.query(
-        'INSERT INTO idempotency.answer (key, print, status, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
-        [key, print, status, body],
-      );
+    find,
+    async keep(once, { status, body }) {
+      const before = await find(once);
+      if (before !== undefined) return before;
+      await pool.query({ ...insert, values: [once.key, once.print, status, body] });
+      return (await find(once)) ?? { status, body };
     },
   };
 }

@@ -66,7 +66,11 @@ interface Applying {
 }
 
 /** Answers false where another process has to finish first. */
-async function migrateOnce(client: pg.Client, sets: readonly LoadedSet[], { applies, log }: Applying): Promise<boolean> {
+async function migrateOnce(
+  client: pg.Client,
+  sets: readonly LoadedSet[],
+  { applies, log }: Applying,
+): Promise<boolean> {
   await checkEncoding(client);
   // The key of Prisma's own command. Tried and not waited for: a waiting statement's snapshot would hold up CREATE INDEX CONCURRENTLY.
   const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(72707369) AS held');
@@ -88,7 +92,9 @@ async function checkEncoding(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding');
   const encoding = rows[0]?.server_encoding;
   if (encoding !== 'UTF8') {
-    throw new MigrationError(`The database is encoded in ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0.`);
+    throw new MigrationError(
+      `The database is encoded in ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0.`,
+    );
   }
 }
 
@@ -123,15 +129,14 @@ async function pending(client: pg.Client, table: string, migrations: readonly Mi
       `Migration ${failed.migration_name} failed earlier (${reason}). Repair the database, then run \`prisma migrate resolve\`.`,
     );
   }
-  const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
+  const checksums = new Map(rows.filter((row) => row.finished).map((row) => [row.migration_name, row.checksum]));
   const changed = migrations.find(({ name, checksum }) => (checksums.get(name) ?? checksum) !== checksum);
   if (changed !== undefined) {
     throw new MigrationError(
       `Migration ${changed.name} was changed after it had been applied. Restore it and add another.`,
     );
   }
-  const unfinished = new Set(rows.filter((row) => !row.finished).map((row) => row.migration_name));
-  return migrations.filter(({ name }) => !checksums.has(name) || unfinished.has(name));
+  return migrations.filter(({ name }) => !checksums.has(name));
 }
 
 /** CREATE INDEX CONCURRENTLY refuses to run in a transaction. Such a script runs again when it broke off, so each statement must be repeatable. */
@@ -158,8 +163,9 @@ async function applyAtOnce(client: pg.Client, table: string, migration: Migratio
 }
 
 async function applyInSteps(client: pg.Client, table: string, migration: Migration): Promise<void> {
-  const { rowCount } = await client.query(`SELECT FROM ${table} WHERE migration_name = $1`, [migration.name]);
-  if (rowCount === 0) await client.query(begun(client, table, migration));
+  // The row of an attempt that broke off, perhaps with an earlier text of the script.
+  await client.query(`DELETE FROM ${table} WHERE migration_name = $1 AND finished_at IS NULL`, [migration.name]);
+  await client.query(begun(client, table, migration));
   for (const statement of migration.sql.split(/;\s*\n/)) if (/\S/.test(statement)) await client.query(statement);
   await client.query(finished(client, table, migration));
 }

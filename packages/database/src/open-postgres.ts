@@ -15,7 +15,7 @@ export interface PostgresOptions {
   readonly migrations: readonly MigrationSet[];
   /** False waits for somebody else to apply them: a job of the deployment. */
   readonly migrates?: boolean;
-  /** Connections in the pool; 8 when absent. */
+  /** Connections in the pool; 10 when absent. */
   readonly poolSize?: number;
   readonly log: Log;
 }
@@ -30,7 +30,14 @@ export interface Postgres extends AsyncDisposable {
 }
 
 /** A pool and a session on a database that is migrated in the background. Returns at once, whether the database is up or not. */
-export function openPostgres({ url, name, migrations, migrates = true, poolSize = 8, log }: PostgresOptions): Postgres {
+export function openPostgres({
+  url,
+  name,
+  migrations,
+  migrates = true,
+  poolSize = 10,
+  log,
+}: PostgresOptions): Postgres {
   const settings = connectionSettings(url, name);
   const pool = createPool({ url, name, size: poolSize, log });
   const session = openSession(settings, log);

@@ -1,3 +1,4 @@
+import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import { pause, type Reconnecting, reconnecting, within } from '@acsp/time';
 import pg from 'pg';
@@ -12,11 +13,11 @@ export interface Session extends AsyncDisposable {
    * aborts when the lock is lost with the connection. What the job writes on `client` cannot be written without the lock.
    */
   lead(key: string, job: (client: pg.Client, signal: AbortSignal) => Promise<void>): AsyncDisposable;
-  /** Runs a job once, unless another process is running it; answers whether it ran. */
+  /** Runs a job once, unless somebody is running it; answers whether it ran. Its signal aborts when the lock is lost with the connection. */
   once(key: string, job: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
   /** Hears a channel for as long as the connection lives, on every connection. */
   listen(channel: string, heard: () => void): AsyncDisposable;
-  /** For readiness: rejects while PostgreSQL is away, does not answer within 2 s, or takes no writes. */
+  /** For readiness: rejects with SERVICE_UNAVAILABLE while PostgreSQL is away, does not answer within 2 s, or takes no writes. */
   ping(): Promise<void>;
   /** By how many milliseconds PostgreSQL's clock is ahead of ours, as of the last ping. */
   clockAheadMs(): number;
@@ -40,52 +41,78 @@ export function openSession(settings: pg.ClientConfig, log: Log): Session {
     lead: (key, job) => connection.onEvery(`leader of ${key}`, (held, signal) => lead(held, key, { job, signal })),
     once: (key, job) => runOnce(connection, key, job),
     listen: (channel, heard) =>
-      connection.onEvery(`listener of ${channel}`, async ({ client }, signal) => {
-        const onNotification = (message: pg.Notification) => message.channel === channel && heard();
-        client.on('notification', onNotification);
-        await client.query(`LISTEN ${channel}`);
-        heard();
-        await pause(2 ** 31 - 1, signal);
-        client.off('notification', onNotification);
-      }),
+      connection.onEvery(`listener of ${channel}`, ({ client }, signal) => listen(client, channel, { heard, signal })),
     async ping() {
-      const { client } = await connection.current(answerMs);
-      const sentAt = Date.now();
-      const { rows } = await within(answerMs, 'PostgreSQL', client.query<Pong>(pong)).catch((error) => {
-        // A connection that hangs is as good as lost: whatever leads on it must end.
-        void client.end();
-        throw error;
-      });
-      const [answer] = rows;
-      ahead = (answer?.now ?? 0) - (sentAt + Date.now()) / 2;
-      if (answer?.read_only) throw new Error('PostgreSQL takes no writes');
+      try {
+        ahead = await measureClock((await connection.current(answerMs)).client);
+      } catch (cause) {
+        throw new AppError('SERVICE_UNAVAILABLE', {
+          detail: 'The database does not answer, or takes no writes',
+          cause,
+        });
+      }
     },
     clockAheadMs: () => ahead,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
 }
 
-interface Pong {
-  readonly now: number;
-  readonly read_only: boolean;
-}
-
-const pong = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
-  current_setting('transaction_read_only') = 'on' AS read_only`;
-
 async function connect(settings: pg.ClientConfig) {
   const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs });
   const lost = new AbortController();
   client.on('error', (error) => lost.abort(error));
   client.on('end', () => lost.abort());
-  await client.connect();
-  // A holder whose machine has vanished must not keep its locks for the two hours of the usual keepalive.
-  await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
-  return {
-    value: { client, lost: lost.signal, keys: new Set<string>() } satisfies Held,
-    lost: lost.signal,
-    close: () => client.end().catch(() => {}),
+  const close = () => client.end().catch(() => {});
+  try {
+    await client.connect();
+    // A holder whose machine has vanished must not keep its locks for the two hours of the usual keepalive.
+    await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { value: { client, lost: lost.signal, keys: new Set<string>() } satisfies Held, lost: lost.signal, close };
+}
+
+const pong = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+  current_setting('transaction_read_only') = 'on' AS read_only`;
+
+interface Pong {
+  readonly now: number;
+  readonly read_only: boolean;
+}
+
+/** Answers by how many milliseconds PostgreSQL's clock is ahead. */
+async function measureClock(client: pg.Client): Promise<number> {
+  const sentAt = Date.now();
+  const { rows } = await within(answerMs, 'PostgreSQL', client.query<Pong>(pong)).catch((error) => {
+    // A connection that hangs is as good as lost: leaders on it have to end.
+    void client.end();
+    throw error;
+  });
+  const { now, read_only } = rows[0] as Pong;
+  if (read_only) throw new Error('PostgreSQL takes no writes');
+  return now - (sentAt + Date.now()) / 2;
+}
+
+interface Listening {
+  readonly heard: () => void;
+  readonly signal: AbortSignal;
+}
+
+async function listen(client: pg.Client, channel: string, { heard, signal }: Listening): Promise<void> {
+  const onNotification = (message: pg.Notification) => {
+    if (message.channel === channel) heard();
   };
+  client.on('notification', onNotification);
+  try {
+    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+    // Notifications of the time without a connection are lost.
+    heard();
+    await pause(2 ** 31 - 1, signal);
+  } finally {
+    client.off('notification', onNotification);
+  }
 }
 
 interface Leading {
@@ -96,14 +123,7 @@ interface Leading {
 async function lead(held: Held, key: string, { job, signal }: Leading): Promise<void> {
   while (!signal.aborted) {
     const release = await tryLock(held, key);
-    if (release !== undefined) {
-      try {
-        await job(held.client, signal);
-      } finally {
-        await release();
-      }
-      return;
-    }
+    if (release !== undefined) return runLocked(() => job(held.client, signal), release);
     // Not a blocking pg_advisory_lock: its snapshot would keep vacuum from removing dead rows for as long as it waits.
     await pause(retryMs, signal);
   }
@@ -113,30 +133,40 @@ async function runOnce(connection: Reconnecting<Held>, key: string, job: (signal
   const held = await connection.current(answerMs);
   const release = await tryLock(held, key);
   if (release === undefined) return false;
+  await runLocked(() => job(held.lost), release);
+  return true;
+}
+
+async function runLocked(job: () => Promise<void>, release: () => Promise<void>): Promise<void> {
   try {
-    await job(held.lost);
+    await job();
   } finally {
     await release();
   }
-  return true;
 }
 
 /** Answers how to give the lock back, or undefined where somebody else has it. */
 async function tryLock({ client, lost, keys }: Held, key: string): Promise<(() => Promise<void>) | undefined> {
   if (keys.has(key)) return undefined;
   keys.add(key);
-  try {
-    const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS held', [key]);
-    if (rows[0]?.held) {
-      return async () => {
-        keys.delete(key);
-        if (!lost.aborted) await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [key]).catch(() => {});
-      };
-    }
-  } catch (error) {
-    keys.delete(key);
-    throw error;
+  if (await ask(client, 'pg_try_advisory_lock', key)) {
+    return async () => {
+      keys.delete(key);
+      if (!lost.aborted) await ask(client, 'pg_advisory_unlock', key).catch(() => {});
+    };
   }
   keys.delete(key);
   return undefined;
+}
+
+async function ask(client: pg.Client, lockFunction: string, key: string): Promise<boolean> {
+  try {
+    const text = `SELECT ${lockFunction}(hashtextextended($1, 0)) AS yes`;
+    const { rows } = await client.query<{ yes: boolean }>(text, [key]);
+    return rows[0]?.yes === true;
+  } catch (error) {
+    // The server may have taken the lock, or kept it. A lock that nobody here knows of ends with its connection only.
+    void client.end();
+    throw error;
+  }
 }

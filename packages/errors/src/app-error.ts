@@ -36,14 +36,14 @@ export class AppError extends Error {
 
 /**
  * Codes by which Node, node-postgres, Prisma, ioredis and PostgreSQL say that a dependency cannot be reached, cannot take more work or ran into
- * one of our deadlines, and that a transaction lost its conflicts: whatever a later attempt may get through.
+ * one of our deadlines, is read-only, and that a transaction lost its conflicts: whatever a later attempt may get through.
  * Sources: errno(3), Prisma's error reference, PostgreSQL appendix A (classes 08, 25, 40, 53, 55 and 57).
  */
 const unavailable = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOENT'],
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'],
   ...['08000', '08001', '08003', '08006', '53100', '53200', '53300', '57P01', '57P02', '57P03'],
-  ...['25P03', '40001', '40P01', '55P03', '57014'],
+  ...['25006', '25P03', '40001', '40P01', '55P03', '57014'],
 ]);
 
 const driverKinds = new Set([

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 /** One event of a text/event-stream; `data` on one line, as JSON text is. */
@@ -29,20 +28,37 @@ const headers = {
 };
 
 /**
- * Sends events as they come (HTML 9.2), no faster than the client reads. The head goes out with the first event or at once where none is there, so
- * that a refusal of the source can still be answered as a problem: the first event is awaited before anything is sent.
+ * Sends events as they come (HTML 9.2), no faster than the client reads. The head goes out with the first event, so that a source which refuses
+ * can still be answered as a problem, and with the end where there is none. A HEAD ends there.
  */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<StreamedEvent>,
   own: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const closed = once(response, 'close');
   for await (const event of events) {
-    if (response.destroyed) return;
-    if (!response.headersSent) response.writeHead(200, { ...headers, ...own }).write('retry: 2000\n\n');
-    if (!response.write(write(event))) await Promise.race([once(response, 'drain'), closed]);
+    if (response.destroyed || response.req.method === 'HEAD') break;
+    begin(response, own);
+    if (!response.write(write(event))) await drained(response);
   }
-  if (!response.headersSent) response.writeHead(200, { ...headers, ...own });
+  begin(response, own);
   response.end();
+}
+
+function begin(response: ServerResponse, own: Readonly<Record<string, string>>): void {
+  if (response.headersSent) return;
+  response.writeHead(200, { ...headers, ...own });
+  response.write('retry: 2000\n\n');
+}
+
+/** Waits while the client reads slower than we write. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    if (response.destroyed) resolve();
+    else response.once('drain', done).once('close', done);
+  });
 }

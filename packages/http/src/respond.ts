@@ -10,18 +10,28 @@ export interface Answer {
 }
 
 /** Answers of the API are private to the caller and of the moment, so nothing on the way may keep them. */
-export function send(response: ServerResponse, { status, body, contentType = 'application/json', headers }: Answer): void {
+export function send(
+  response: ServerResponse,
+  { status, body, contentType = 'application/json', headers }: Answer,
+): void {
   response.writeHead(status, {
     'Content-Type': contentType,
     'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength,
     'Cache-Control': 'no-store',
+    // RFC 9110 11.6.1 wants a challenge with each 401.
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer realm="acsp"' }),
     ...headers,
   });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
 /** Answers with RFC 9457 and the headers that belong to the error. */
-export function sendProblem(response: ServerResponse, error: AppError, requestId: string, headers?: OutgoingHttpHeaders): void {
+export function sendProblem(
+  response: ServerResponse,
+  error: AppError,
+  requestId: string,
+  headers?: OutgoingHttpHeaders,
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
@@ -33,8 +43,6 @@ export function sendProblem(response: ServerResponse, error: AppError, requestId
     contentType: 'application/problem+json',
     headers: {
       ...(error.retryAfterSeconds !== undefined && { 'Retry-After': Math.ceil(error.retryAfterSeconds) }),
-      // RFC 9110 11.6.1 wants a challenge with each 401.
-      ...(status === 401 && { 'WWW-Authenticate': 'Bearer realm="acsp"' }),
       // The rest of a body that nobody reads would be taken for the next request.
       ...(!response.req.complete && { Connection: 'close' }),
       ...headers,

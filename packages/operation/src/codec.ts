@@ -1,5 +1,6 @@
-import { create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf';
-import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { create, type DescField, type DescMessage, type Message, type ScalarType } from '@bufbuild/protobuf';
+import { scalarZeroValue } from '@bufbuild/protobuf/reflect';
+import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 
 /** Members of a JSON object, of a query, or of a message under its proto names. */
 export type Fields = Record<string, unknown>;
@@ -17,6 +18,7 @@ interface Member {
   readonly toJson: Convert | undefined;
   readonly toMessage: Convert | undefined;
   readonly fromMessage: Convert | undefined;
+  readonly toFields: Convert | undefined;
 }
 
 const compiled = new WeakMap<DescMessage, readonly Member[]>();
@@ -46,7 +48,8 @@ export function toMessage(schema: DescMessage, value: unknown): Message {
   const init: Fields = {};
   for (const { name, local, toMessage: convert } of membersOf(schema)) {
     const member = (value as Fields)[name];
-    if (member !== undefined && member !== null) init[local] = convert === undefined ? member : convert(member as never);
+    if (member !== undefined && member !== null)
+      init[local] = convert === undefined ? member : convert(member as never);
   }
   return create(schema, init);
 }
@@ -65,7 +68,7 @@ export function fromMessage(schema: DescMessage, message: Message): Fields {
 /** A request as if it had come as JSON: what is not set, empty or zero is absent, so that both doors refuse it with the same code. */
 export function requestFields(schema: DescMessage, message: Message): Fields {
   const fields: Fields = {};
-  for (const { name, local, isZero, fromMessage: convert } of membersOf(schema)) {
+  for (const { name, local, isZero, toFields: convert } of membersOf(schema)) {
     const value = (message as unknown as Fields)[local];
     if (value === undefined || isZero(value)) continue;
     fields[name] = convert === undefined ? value : convert(value as never);
@@ -74,7 +77,7 @@ export function requestFields(schema: DescMessage, message: Message): Fields {
 }
 
 function toMember(field: DescField): Member {
-  if (field.fieldKind === 'map' || field.oneof !== undefined || field.fieldKind === 'enum') {
+  if (field.fieldKind === 'map' || field.oneof !== undefined || field.fieldKind === 'enum' || is64Bit(field)) {
     throw new Error(`${field} has no public form`);
   }
   const names = { name: field.name, local: field.localName };
@@ -88,14 +91,18 @@ function toMember(field: DescField): Member {
       toJson: all(one?.toJson),
       toMessage: all(one?.toMessage),
       fromMessage: all(one?.fromMessage),
+      toFields: all(one?.toFields),
     };
   }
   const optional = field.fieldKind === 'message' || field.presence === 1;
-  const zero = optional ? null : zeroOf(field.scalar);
-  return { ...names, ...convertNone, ...one, zero: () => zero, isZero: (value) => !optional && isZeroScalar(value) };
+  const zero = optional ? () => null : () => scalarZeroValue(field.scalar as ScalarType, false);
+  return { ...names, ...convertNone, ...one, zero, isZero: (value) => !optional && isZeroScalar(value) };
 }
 
-const convertNone = { toJson: undefined, toMessage: undefined, fromMessage: undefined };
+/** Numbers of JSON are exact up to 53 bits only. */
+const is64Bit = ({ scalar }: DescField) => scalar !== undefined && typeof scalarZeroValue(scalar, false) === 'bigint';
+
+const convertNone = { toJson: undefined, toMessage: undefined, fromMessage: undefined, toFields: undefined };
 
 /** Structs are plain objects in generated code already. */
 function converters(message: DescMessage | undefined) {
@@ -105,19 +112,16 @@ function converters(message: DescMessage | undefined) {
     toJson: (value: unknown) => toJson(message, value),
     toMessage: (value: unknown) => toMessage(message, value),
     fromMessage: (value: Message) => fromMessage(message, value),
+    toFields: (value: Message) => requestFields(message, value),
   };
 }
 
 const time = {
   toJson: (date: Date) => date.toISOString(),
   toMessage: (date: Date) => timestampFromDate(date),
-  fromMessage: (timestamp: Parameters<typeof timestampDate>[0]) => timestampDate(timestamp),
+  fromMessage: (timestamp: Timestamp) => timestampDate(timestamp),
+  toFields: (timestamp: Timestamp) => timestampDate(timestamp),
 };
 
 const isZeroScalar = (value: unknown) =>
   value === '' || value === 0 || value === false || (value instanceof Uint8Array && value.length === 0);
-
-function zeroOf(scalar: ScalarType | undefined): unknown {
-  if (scalar === ScalarType.STRING) return '';
-  return scalar === ScalarType.BOOL ? false : 0;
-}

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@acsp/errors';
-import type { JsonObject } from '@bufbuild/protobuf';
 import { cleanText, codePointLength, isBlank, jsonFault, nameFault, parseIsoTime, textFault } from '@acsp/text';
+import type { JsonObject } from '@bufbuild/protobuf';
 import { z } from 'zod';
 
 // The fields of the API. Each puts the error code of the interface where zod puts its message; `parseFields` reads it there.

@@ -25,6 +25,7 @@ export {
   type Operation,
   type Operations,
   type Reply,
+  unbuilt,
 } from './operation.js';
 export { parseFields, perform } from './perform.js';
 export {

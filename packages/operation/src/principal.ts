@@ -56,7 +56,18 @@ export function createPrincipals(secrets: readonly string[], now: () => number =
   const [first = ''] = secrets;
   return {
     sign({ aid, claimedAid, name, via, requestId, registeredAt, rpc, idempotency }) {
-      const content = [now(), via, requestId, name, aid, registeredAt, rpc, claimedAid, idempotency?.key, idempotency?.print];
+      const content = [
+        now(),
+        via,
+        requestId,
+        name,
+        aid,
+        registeredAt,
+        rpc,
+        claimedAid,
+        idempotency?.key,
+        idempotency?.print,
+      ];
       const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
       return `${payload}.${mac(first, payload).toString('base64url')}`;
     },

@@ -116,9 +116,18 @@ export function surfaceOf(services: Iterable<DescService>): Route[] {
     const route = routeOf(desc);
     if (route === undefined) return [];
     const aliases = getOption(desc, edge).aliases.map((path) => ({ ...route, path: prefix + path }));
+    const elsewhere = aliases.find(({ path }) => parameterPlaces(path) !== parameterPlaces(route.path));
+    if (elsewhere !== undefined) throw new Error(`${desc} has its parameters elsewhere in ${elsewhere.path}`);
     return [route, ...aliases];
   });
 }
+
+/** Doors read the parameters of an alias by the main path. */
+const parameterPlaces = (path: string): string =>
+  path
+    .split('/')
+    .flatMap((segment, index) => (segment.startsWith('{') ? [`${index} ${segment}`] : []))
+    .join();
 
 export function movedPathsOf(services: Iterable<DescService>): MovedPath[] {
   const options = [...services].flatMap((service) => getOption(service, moved));
@@ -138,11 +147,7 @@ export function chooseForm(forms: readonly Route[], fields: Fields): Route {
 }
 
 /** Credentials that prove who the caller is. */
-const proofs = new Set<Credential>([
-  Credential.LOGIN_KEY,
-  Credential.LOGIN_KEY_IN_BODY,
-  Credential.SIGNATURE,
-]);
+const proofs = new Set<Credential>([Credential.LOGIN_KEY, Credential.LOGIN_KEY_IN_BODY, Credential.SIGNATURE]);
 
 /** Whether the caller of an operation is always a known agent. */
 export const isForAgents = ({ by }: Pick<Route, 'by'>): boolean => by.every((credential) => proofs.has(credential));

@@ -71,9 +71,16 @@ async function* stream(
   { headers, deadline, signal }: RpcCallOptions,
 ): AsyncGenerator<Message> {
   const { path, requestSerialize, responseDeserialize } = definitionOf(method);
-  const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadataOf(headers), {
-    deadline,
-  });
+  const call = client.makeServerStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+    request,
+    metadataOf(headers),
+    {
+      deadline,
+    },
+  );
   const cancel = () => call.cancel();
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -87,4 +94,5 @@ async function* stream(
   }
 }
 
-const toError = (error: ServiceError | null) => fromStatus(error ?? ({ code: 13, details: '', metadata: new Metadata() } satisfies StatusObject));
+const toError = (error: ServiceError | null) =>
+  fromStatus(error ?? ({ code: 13, details: '', metadata: new Metadata() } satisfies StatusObject));

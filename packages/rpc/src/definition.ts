@@ -1,4 +1,11 @@
-import { type DescMessage, type DescMethod, type DescService, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import {
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type Message,
+  toBinary,
+} from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
 
 /** Of both ends of a connection. */

@@ -18,7 +18,7 @@ import { toStatus } from './status.js';
 /** A call as it came in. */
 export interface RpcCall {
   readonly header: (name: string) => string | undefined;
-  /** Ends when the client goes, its deadline passes or the server closes. */
+  /** Ends when the client goes, its deadline passes or the server is closed by force; that of a stream as soon as the server closes. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970; Infinity where the client waits for ever. */
   readonly deadline: number;
@@ -51,14 +51,22 @@ export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
     'grpc.max_connection_age_ms': 45_000,
     'grpc.max_connection_age_grace_ms': 30_000,
   });
+  const streams = new Set<AbortController>();
   const handlers = service.methods.map((desc) => [
     desc.localName,
-    desc.methodKind === 'server_streaming' ? streaming(options, desc) : unary(options, desc),
+    desc.methodKind === 'server_streaming' ? streaming(options, desc, streams) : unary(options, desc),
   ]);
   server.addService(definitionsOf(service) as ServiceDefinition, Object.fromEntries(handlers));
   const setServing = addHealthAndReflection(server, service);
   const bound = await listen(server, `${host.includes(':') ? `[${host}]` : host}:${port}`);
-  return { address: `${dialled(host)}:${bound}`, setServing, [Symbol.asyncDispose]: () => drain(server) };
+  return {
+    address: `${dialled(host)}:${bound}`,
+    setServing,
+    [Symbol.asyncDispose]() {
+      for (const stream of streams) stream.abort();
+      return drain(server);
+    },
+  };
 }
 
 /** Where clients of this machine reach an address that was listened on. */
@@ -71,7 +79,12 @@ function dialled(host: string): string {
 function unary({ handle }: RpcServerOptions, desc: DescMethod): handleUnaryCall<Message, Message> {
   const name = `rpc ${definitionOf(desc).path}`;
   return (call, callback) => {
-    const run = async () => (await handle(desc, call.request, callOf(call))) as Message;
+    const run = async () =>
+      (await handle(
+        desc,
+        call.request,
+        callOf(call, () => endOf(call)),
+      )) as Message;
     span(name, { kind: 'server', parent: traceOf(call.metadata) }, run).then(
       (answer) => callback(null, answer),
       (thrown) => callback(toStatus(toAppError(thrown))),
@@ -79,18 +92,30 @@ function unary({ handle }: RpcServerOptions, desc: DescMethod): handleUnaryCall<
   };
 }
 
-function streaming({ handle }: RpcServerOptions, desc: DescMethod): handleServerStreamingCall<Message, Message> {
+function streaming(
+  { handle }: RpcServerOptions,
+  desc: DescMethod,
+  open: Set<AbortController>,
+): handleServerStreamingCall<Message, Message> {
   return async (call) => {
-    const rpc = callOf(call);
+    const ending = endOf(call);
+    open.add(ending);
     try {
-      for await (const item of handle(desc, call.request, rpc) as AsyncIterable<Message>) {
-        if (rpc.signal.aborted) return;
-        if (!call.write(item)) await drained(call, rpc.signal);
+      const items = handle(
+        desc,
+        call.request,
+        callOf(call, () => ending),
+      ) as AsyncIterable<Message>;
+      for await (const item of items) {
+        if (ending.signal.aborted) break;
+        if (!call.write(item)) await drained(call, ending.signal);
       }
       call.end();
     } catch (thrown) {
       // Not destroy(): it would leave the client waiting for ever.
       call.emit('error', toStatus(toAppError(thrown)));
+    } finally {
+      open.delete(ending);
     }
   };
 }
@@ -103,21 +128,36 @@ function drained(call: ServerWritableStream<Message, Message>, signal: AbortSign
       signal.removeEventListener('abort', done);
       resolve();
     };
-    call.once('drain', done);
-    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) resolve();
+    else {
+      call.once('drain', done);
+      signal.addEventListener('abort', done, { once: true });
+    }
   });
 }
 
-function callOf(call: ServerUnaryCall<Message, Message> | ServerWritableStream<Message, Message>): RpcCall {
-  const ending = new AbortController();
-  // Comes with the client's cancellation and with its deadline.
-  call.on('cancelled', () => ending.abort());
+type ServerCall = ServerUnaryCall<Message, Message> | ServerWritableStream<Message, Message>;
+
+/** Most handlers never look at their signal, so it is made when they do. */
+function callOf(call: ServerCall, end: () => AbortController): RpcCall {
   const deadline = call.getDeadline();
+  let ending: AbortController | undefined;
   return {
     header: (name) => call.metadata.get(name)[0]?.toString(),
-    signal: ending.signal,
     deadline: typeof deadline === 'number' ? deadline : deadline.getTime(),
+    get signal() {
+      ending ??= end();
+      return ending.signal;
+    },
   };
+}
+
+/** Aborts with the client's cancellation and with its deadline. */
+function endOf(call: ServerCall): AbortController {
+  const ending = new AbortController();
+  if (call.cancelled) ending.abort();
+  else call.on('cancelled', () => ending.abort());
+  return ending;
 }
 
 const traceOf = (metadata: Metadata) => ({ traceparent: metadata.get('traceparent')[0]?.toString() ?? '' });

@@ -1,7 +1,21 @@
 import { fileURLToPath } from 'node:url';
-import { type Bus, type Consumer, jetStreamBus, outboxMigrations, type Payloads, startConsumer, startRelay } from '@acsp/bus';
+import {
+  type Bus,
+  type Consumer,
+  jetStreamBus,
+  outboxMigrations,
+  type Payloads,
+  startConsumer,
+  startRelay,
+} from '@acsp/bus';
 import { type AnyPrismaClient, type Database, openDatabase } from '@acsp/database';
-import { type AnyOperations, checkOperations, createPrincipals, type Operations, type Principals } from '@acsp/operation';
+import {
+  type AnyOperations,
+  checkOperations,
+  createPrincipals,
+  type Operations,
+  type Principals,
+} from '@acsp/operation';
 import { type Clock, every, systemClock } from '@acsp/time';
 import type { DescService } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
@@ -20,7 +34,7 @@ import { secrets, settings } from './settings.js';
 const common = {
   /** PostgreSQL, a database of the service's own. */
   DATABASE_URL: z.string(),
-  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(8),
+  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   /** False leaves migrating to a job of the deployment: `node dist/main.js migrate`. */
   MIGRATE: settings.flag(true),
   NATS_URL: z.string().optional(),
@@ -112,16 +126,27 @@ export interface Service<Shape extends z.ZodRawShape = z.ZodRawShape, Context = 
 
 const healthIntervalMs = 1_000;
 
-export function defineService<Contract extends DescService, P extends AnyPrismaClient, Shape extends z.ZodRawShape, Context>(
-  definition: Definition<Contract, P, Shape, Context>,
-): Service<Shape, Context> {
+export function defineService<
+  Contract extends DescService,
+  P extends AnyPrismaClient,
+  Shape extends z.ZodRawShape,
+  Context,
+>(definition: Definition<Contract, P, Shape, Context>): Service<Shape, Context> {
   const { name, contract, migrations } = definition;
   const operations = definition.operations as unknown as AnyOperations;
   checkOperations(contract, operations);
   const open = ({ config, log }: Pick<Runtime<Config<Shape>>, 'config' | 'log'>, migrates: boolean) => {
     const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config as z.output<z.ZodObject<typeof common>>;
     const own = { directory: fileURLToPath(migrations) };
-    return openDatabase({ url, name, poolSize, log, migrates, client: definition.client, migrations: [outboxMigrations, own] });
+    return openDatabase({
+      url,
+      name,
+      poolSize,
+      log,
+      migrates,
+      client: definition.client,
+      migrations: [outboxMigrations, own],
+    });
   };
   return {
     name,
@@ -130,7 +155,10 @@ export function defineService<Contract extends DescService, P extends AnyPrismaC
     migrations,
     config: z.object({ ...common, ...definition.config }),
     start: (runtime, overrides = {}) =>
-      start({ ...definition, operations }, open(runtime, (runtime.config as { MIGRATE: boolean }).MIGRATE), { runtime, overrides }),
+      start({ ...definition, operations }, open(runtime, (runtime.config as { MIGRATE: boolean }).MIGRATE), {
+        runtime,
+        overrides,
+      }),
     async migrate(runtime) {
       await using database = open(runtime, true);
       await database.migrated;
@@ -167,9 +195,18 @@ async function start<P, Shape extends z.ZodRawShape, Context>(
     health.check('database', () => database.ping());
     const relay = stack.use(startRelay({ database, bus, service: name, payloads: events, log }));
     database.onCommit(relay.wake);
-    for (const work of startBackground(name, definition.background?.(context) ?? {}, { database, bus, log })) stack.use(work);
+    for (const work of startBackground(name, definition.background?.(context) ?? {}, { database, bus, log }))
+      stack.use(work);
 
-    const serving = { service: contract, operations, context, answers: database.answers, principals, host: config.HOST, log };
+    const serving = {
+      service: contract,
+      operations,
+      context,
+      answers: database.answers,
+      principals,
+      host: config.HOST,
+      log,
+    };
     const contractDoor = stack.use(await serveContractDoor({ ...serving, port: config.GRPC_PORT }));
     const readiness = async () => contractDoor.setServing((await health.ready()).ready);
     stack.use(every({ name: 'gRPC health', intervalMs: healthIntervalMs, log }, readiness));
@@ -200,11 +237,18 @@ interface Surroundings {
   readonly log: Logger;
 }
 
-function startBackground(service: string, { consumers = [], jobs = [] }: Background, { database, bus, log }: Surroundings) {
+function startBackground(
+  service: string,
+  { consumers = [], jobs = [] }: Background,
+  { database, bus, log }: Surroundings,
+) {
   return [
     ...consumers.map((consumer) => startConsumer(consumer, { database, bus, log })),
     ...jobs.map(({ name, everyMs, run }) =>
-      every({ name, intervalMs: everyMs, log }, async () => void (await database.session.once(`${service} ${name}`, run))),
+      every(
+        { name, intervalMs: everyMs, log },
+        async () => void (await database.session.once(`${service} ${name}`, run)),
+      ),
     ),
   ];
 }

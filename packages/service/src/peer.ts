@@ -1,4 +1,13 @@
-import { type Call, type Draft, fromMessage, type Principal, type Principals, principalHeader, type Public, toMessage } from '@acsp/operation';
+import {
+  type Call,
+  type Draft,
+  fromMessage,
+  type Principal,
+  type Principals,
+  type Public,
+  principalHeader,
+  toMessage,
+} from '@acsp/operation';
 import { connectRpc, type RpcCallOptions } from '@acsp/rpc';
 import type { DescMethod, MessageShape } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
@@ -16,7 +25,7 @@ export interface PeerCall {
   readonly call?: Pick<Call, 'signal' | 'deadline' | 'caller'>;
   /** On whose behalf; absent calls as the service itself. */
   readonly caller?: Principal;
-  /** 5 s when absent; the deadline of `call` may come first. */
+  /** 5 s when absent, without end for a stream; the deadline of `call` may come first. */
   readonly timeoutMs?: number;
 }
 
@@ -42,19 +51,28 @@ export function createPeer<Methods extends GenServiceMethods>(
   { address, principals, name }: PeerOptions,
 ): Peer<GenService<Methods>> {
   const connection = connectRpc(address);
-  const optionsOf = ({ call, caller, timeoutMs = defaultTimeoutMs }: PeerCall): RpcCallOptions => {
+  const optionsOf = ({ call, caller, timeoutMs }: PeerCall, standardMs: number): RpcCallOptions => {
     const own: Principal = { name, via: 'service', requestId: call?.caller.requestId ?? '' };
     return {
       headers: { [principalHeader]: principals.sign(caller ?? own) },
-      deadline: Math.min(Date.now() + timeoutMs, call?.deadline ?? Number.POSITIVE_INFINITY),
+      deadline: Math.min(Date.now() + (timeoutMs ?? standardMs), call?.deadline ?? Number.POSITIVE_INFINITY),
       signal: call?.signal,
     };
   };
-  const unary = (desc: DescMethod) => async (request: object, options: PeerCall = {}) =>
-    fromMessage(desc.output, await connection.unary(desc, toMessage(desc.input, request), optionsOf(options)));
+  const unary =
+    (desc: DescMethod) =>
+    async (request: object, options: PeerCall = {}) =>
+      fromMessage(
+        desc.output,
+        await connection.unary(desc, toMessage(desc.input, request), optionsOf(options, defaultTimeoutMs)),
+      );
   const streaming = (desc: DescMethod) =>
     async function* (request: object, options: PeerCall = {}) {
-      const answers = connection.stream(desc, toMessage(desc.input, request), optionsOf(options));
+      const answers = connection.stream(
+        desc,
+        toMessage(desc.input, request),
+        optionsOf(options, Number.POSITIVE_INFINITY),
+      );
       for await (const answer of answers) yield fromMessage(desc.output, answer);
     };
   const methods = service.methods.map((desc) => [

@@ -1,7 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { RepeatedError } from '@acsp/database';
 import { AppError, catalogue, toProblem } from '@acsp/errors';
-import { closeServer, listen, parseBody, pathOf, queryFields, readBody, type StreamedEvent, send, sendEvents, sendProblem, urlOf } from '@acsp/http';
+import {
+  closeServer,
+  listen,
+  parseBody,
+  pathOf,
+  queryFields,
+  readBody,
+  type StreamedEvent,
+  send,
+  sendEvents,
+  sendProblem,
+  urlOf,
+} from '@acsp/http';
 import {
   type Call,
   type Fields,
@@ -16,7 +28,7 @@ import {
   toJson,
 } from '@acsp/operation';
 import { span } from '@acsp/telemetry';
-import { recordEnd, refusal, type Served, type Serving, servedBy } from './serving.js';
+import { type Answering, recordEnd, refusal, type Served, type Serving, servedBy } from './serving.js';
 
 export interface PublicDoor extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4103`. */
@@ -53,27 +65,27 @@ export async function servePublicDoor(options: Serving & { readonly port: number
 }
 
 async function serve(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const startedAt = performance.now();
-  let found: Served | undefined;
-  let caller: Principal | undefined;
+  const answering: Answering = { door: 'public', startedAt: performance.now() };
   let code = 'OK';
   try {
-    caller = door.principals.verify(request.headers[principalHeader] as string | undefined);
-    found = door.served.get(caller.rpc ?? '');
-    if (found?.route === undefined) throw notHere();
-    const exchange = { door, request, response, served: found, route: found.route, caller };
+    const caller = door.principals.verify(request.headers[principalHeader] as string | undefined);
+    answering.caller = caller;
+    const served = door.served.get(caller.rpc ?? '');
+    if (served?.route === undefined) throw notHere();
+    answering.desc = served.desc;
+    const exchange = { door, request, response, served, route: served.route, caller };
     const parent = { traceparent: request.headers.traceparent as string };
-    await span(found.route.rpc, { kind: 'server', parent }, () => answer(exchange));
+    await span(caller.rpc ?? '', { kind: 'server', parent }, () => answer(exchange));
   } catch (thrown) {
     // A client that broke off hears nothing, and must not fill the log.
     if (response.destroyed) code = 'CLIENT_GONE';
     else {
-      const error = refusal(door.log, { door: 'public', desc: found?.desc, startedAt }, thrown, caller);
+      const error = refusal(door.log, answering, thrown);
       code = error.code;
-      sendProblem(response, error, caller?.requestId ?? String(request.headers['x-request-id'] ?? ''));
+      sendProblem(response, error, answering.caller?.requestId ?? String(request.headers['x-request-id'] ?? ''));
     }
   }
-  recordEnd({ door: 'public', desc: found?.desc, startedAt }, code);
+  recordEnd(answering, code);
 }
 
 /** The gateway forwards what the interface has: an operation that this service lacks is one that a later version of it has. */
@@ -90,34 +102,63 @@ interface Exchange {
 
 async function answer(exchange: Exchange): Promise<void> {
   const { response, route, served } = exchange;
-  const streams = served.desc.methodKind === 'server_streaming';
-  const call = callOf(exchange, streams);
-  const fields = await readFields(exchange, streams);
-  if (streams) {
-    const events = run(exchange, call, fields) as AsyncIterable<StreamedEvent>;
-    return sendEvents(response, events, call.reply.headers);
-  }
-  if (call.once !== undefined) return answerOnce(exchange, { ...call, once: call.once }, fields);
+  if (served.desc.methodKind === 'server_streaming') return stream(exchange);
+  const call = callOf(exchange, Date.now() + deadlineMs);
+  const fields = await readFields(exchange);
+  if (call.once !== undefined) return answerOnce(exchange, call, { once: call.once, fields });
   const output = await run(exchange, call, fields);
   const { status, body } = encode(route, call.reply, output);
   send(response, { status, body, headers: call.reply.headers });
+}
+
+async function stream(exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  const call = callOf(exchange, Number.POSITIVE_INFINITY);
+  // A browser's EventSource says in a header where it stopped, and repeats its URL as it was.
+  const resumed = request.headers['last-event-id'];
+  const fields = { ...(await readFields(exchange)), ...(resumed !== undefined && { last_event_id: resumed }) };
+  try {
+    await sendEvents(response, run(exchange, call, fields) as AsyncIterable<StreamedEvent>, call.reply.headers);
+  } catch (error) {
+    if (!call.signal.aborted) throw error;
+    response.end();
+  }
 }
 
 function run({ door, served, route }: Exchange, call: Call, fields: Fields): unknown {
   return perform(served.operation, route, { context: door.context, fields, call });
 }
 
-function callOf({ door, response, route, caller }: Exchange, streams: boolean): Call {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+function callOf(exchange: Exchange, deadline: number): Call {
+  const { route, caller } = exchange;
   const reply: Reply = { headers: {} };
+  let signal: AbortSignal | undefined;
   return {
     caller,
-    signal: streams ? AbortSignal.any([gone.signal, door.draining]) : gone.signal,
-    deadline: streams ? Number.POSITIVE_INFINITY : Date.now() + deadlineMs,
+    deadline,
     once: onceOf(route, caller, reply),
     reply,
+    // Most handlers never look at it, so it is made when they do.
+    get signal() {
+      signal ??= endOf(exchange, deadline);
+      return signal;
+    },
   };
+}
+
+/** Streams end as soon as the process drains; other calls are given the time until their connections are cut. */
+function endOf({ door, response }: Exchange, deadline: number): AbortSignal {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  const timer = Number.isFinite(deadline) ? setTimeout(end, deadline - Date.now()) : undefined;
+  if (timer === undefined) door.draining.addEventListener('abort', end, { once: true });
+  response.once('close', () => {
+    clearTimeout(timer);
+    door.draining.removeEventListener('abort', end);
+    if (!response.writableFinished) end();
+  });
+  if (response.destroyed || (timer === undefined && door.draining.aborted)) end();
+  return ending.signal;
 }
 
 function onceOf(route: Route, { idempotency }: Principal, reply: Reply): Once | undefined {
@@ -136,42 +177,52 @@ const textOf = ({ status, body }: ReturnType<typeof encode>): KeptAnswer => ({
   body: typeof body === 'string' ? body : Buffer.from(body).toString(),
 });
 
-async function readFields({ request, route }: Exchange, streams: boolean): Promise<Fields> {
+async function readFields({ request, route }: Exchange): Promise<Fields> {
   const target = request.url ?? '/';
   const inPath = pathParameters(route.path, pathOf(target));
-  if (route.method === 'GET') {
-    // A browser's EventSource says in a header where it stopped, and repeats its URL as it was.
-    const resumed = streams ? request.headers['last-event-id'] : undefined;
-    return { ...queryFields(target), ...(resumed !== undefined && { last_event_id: resumed }), ...inPath };
-  }
+  if (route.method === 'GET') return { ...queryFields(target), ...inPath };
   const raw = await readBody(request, route.maxBodyBytes);
   if (route.body !== undefined) return { ...queryFields(target), ...inPath, [route.body]: raw };
   return { ...parseBody(raw), ...inPath };
 }
 
-/** The first answer under an Idempotency-Key, whichever request it came out of: see `Database.transaction`. */
-async function answerOnce(exchange: Exchange, call: Call & { readonly once: Once }, fields: Fields): Promise<void> {
-  const { answers } = exchange.door;
-  const kept = await answers.find(call.once);
-  if (kept !== undefined) return replay(exchange, kept);
+interface Keeping {
+  readonly once: Once;
+  readonly fields: Fields;
+}
+
+/**
+ * Answers a request under an Idempotency-Key. The answer that is kept first stands, whichever request it came out of: a request beside it is given
+ * that one too, because its own may be a refusal of what the first has done.
+ */
+async function answerOnce(exchange: Exchange, call: Call, { once, fields }: Keeping): Promise<void> {
+  const { response, door } = exchange;
+  const before = await door.answers.find(once);
+  if (before !== undefined) return replay(response, before);
   try {
-    const output = await run(exchange, call, fields);
-    const answer = call.once.encode(output);
-    // Does nothing where the change has kept it already.
-    await answers.keep(call.once, answer);
-    send(exchange.response, { ...answer, headers: call.reply.headers });
+    const own = once.encode(await run(exchange, call, fields));
+    const kept = await door.answers.keep(once, own);
+    if (kept.body !== own.body) return replay(response, kept);
+    send(response, { ...own, headers: call.reply.headers });
   } catch (thrown) {
-    if (thrown instanceof RepeatedError) return replay(exchange, await answers.find(call.once));
-    if (thrown instanceof AppError && catalogue[thrown.code].http < 500) {
-      const body = JSON.stringify(toProblem(thrown, call.caller.requestId));
-      await answers.keep(call.once, { status: catalogue[thrown.code].http, body });
-    }
-    throw thrown;
+    const kept =
+      thrown instanceof RepeatedError ? await door.answers.find(once) : await keepRefusal(exchange, once, thrown);
+    if (kept === undefined) throw thrown;
+    replay(response, kept);
   }
 }
 
-function replay({ response }: Exchange, kept: KeptAnswer | undefined): void {
-  if (kept === undefined) throw new AppError('SERVICE_UNAVAILABLE');
+/** Answers what stands in place of the refusal. One of ours, or one that asks to be tried again, is not kept. */
+async function keepRefusal({ door, caller }: Exchange, once: Once, thrown: unknown): Promise<KeptAnswer | undefined> {
+  if (!(thrown instanceof AppError) || thrown.retryAfterSeconds !== undefined) return undefined;
+  const status = catalogue[thrown.code].http;
+  if (status >= 500) return undefined;
+  const own = { status, body: JSON.stringify(toProblem(thrown, caller.requestId)) };
+  const kept = await door.answers.keep(once, own);
+  return kept.body === own.body ? undefined : kept;
+}
+
+function replay(response: ServerResponse, kept: KeptAnswer): void {
   const contentType = kept.status < 400 ? 'application/json' : 'application/problem+json';
   send(response, { ...kept, contentType, headers: { 'Idempotency-Replayed': 'true' } });
 }

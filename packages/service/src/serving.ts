@@ -43,29 +43,43 @@ export function servedBy({ service, operations }: Serving): ReadonlyMap<string, 
   );
 }
 
+/** A call while it is answered, as far as metrics and logs speak of it. */
+export interface Answering {
+  readonly door: 'public' | 'contract';
+  readonly startedAt: number;
+  /** Undefined where no operation was found. */
+  desc?: DescMethod;
+  caller?: Principal;
+}
+
 const durations = histogram('acsp_request_seconds', 'Duration of a call, by door, operation and code', [
   'door',
   'operation',
   'code',
 ]);
 
-export interface Ended {
-  readonly door: 'public' | 'contract';
-  /** Undefined where no operation was found. */
-  readonly desc: DescMethod | undefined;
-  readonly startedAt: number;
-}
-
-export function recordEnd({ door, desc, startedAt }: Ended, code: string): void {
+/** `code`: OK, that of an AppError, or CLIENT_GONE where nobody heard the answer. */
+export function recordEnd({ door, desc, startedAt }: Answering, code: string): void {
   durations.observe({ door, operation: desc?.name ?? 'none', code }, (performance.now() - startedAt) / 1000);
 }
 
 /** Any thrown value as the caller may see it; faults of ours are logged with their cause. */
-export function refusal(log: Log, { desc }: Ended, thrown: unknown, caller?: Pick<Principal, 'requestId'>): AppError {
+export function refusal(log: Log, { desc, caller }: Answering, thrown: unknown): AppError {
   const error = toAppError(thrown);
-  if (error.cause !== undefined && catalogue[error.code].http >= 500) {
-    const fields = { err: error.cause, code: error.code, operation: desc?.name, request_id: caller?.requestId };
-    log.error(fields, 'a call failed');
-  }
+  if (error.cause === undefined || catalogue[error.code].http < 500) return error;
+  const fields = { err: error.cause, code: error.code, operation: desc?.name, request_id: caller?.requestId };
+  if (error.code !== 'SERVICE_UNAVAILABLE') log.error(fields, 'a call failed');
+  else if (isNews(log)) log.error(fields, 'calls fail because a dependency is down');
   return error;
+}
+
+const reportMs = 60_000;
+const reportedAt = new WeakMap<Log, number>();
+
+/** An outage is one line a minute, not one a call. */
+function isNews(log: Log): boolean {
+  const now = performance.now();
+  if (now - (reportedAt.get(log) ?? Number.NEGATIVE_INFINITY) < reportMs) return false;
+  reportedAt.set(log, now);
+  return true;
 }

@@ -1,13 +1,11 @@
+import type { Log } from '@acsp/telemetry';
 import { Redis, type RedisOptions } from 'ioredis';
-
-/** Takes what this package has to say; pino's logger fits. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+import { shareByUrl } from './share-by-url.js';
 
 export interface RedisConnection extends AsyncDisposable {
   readonly client: Redis;
+  /** False while the server is away. */
+  isThere(): boolean;
   /** Runs a command. While the server is away it rejects at once; when no answer comes, after 250 ms, and the server counts as away. */
   ask<T>(command: () => Promise<T>): Promise<T>;
 }
@@ -33,45 +31,19 @@ const options: RedisOptions = {
   enableAutoPipelining: true,
 };
 
-interface Server {
-  readonly client: Redis;
-  ask: RedisConnection['ask'];
-  users: number;
-}
+/** This process's connection to a Redis server, shared by all who name the same URL. It comes back by itself. */
+export const connectRedis = shareByUrl(open);
 
-const servers = new Map<string, Server>();
-
-/** This process's connection to a Redis server, shared by all who name the same URL; it closes behind the last of them. It comes back by itself. */
-export function connectRedis(url: string, log: Log): RedisConnection {
-  const server = servers.get(url) ?? open(url, log);
-  servers.set(url, server);
-  server.users += 1;
-  let released = false;
-  return {
-    client: server.client,
-    ask: server.ask,
-    async [Symbol.asyncDispose]() {
-      if (released) return;
-      released = true;
-      server.users -= 1;
-      if (server.users > 0) return;
-      servers.delete(url);
-      await server.client.quit().catch(() => server.client.disconnect());
-    },
-  };
-}
-
-function open(url: string, log: Log): Server {
+function open(url: string, log: Log): RedisConnection {
   const client = new Redis(url, options);
   const host = URL.canParse(url) ? new URL(url).host : undefined;
-  let [away, reason] = [false, ''];
+  let [away, closing, reason] = [false, false, ''];
   client.on('error', ({ message }) => {
     // Its text alone: an error of ioredis carries the command, and AUTH carries the password.
     reason = message;
   });
   client.on('close', () => {
-    const wanted = servers.get(url)?.client === client;
-    if (wanted && !away) log.warn({ server: host, reason }, 'Redis is away');
+    if (!closing && !away) log.warn({ server: host, reason }, 'Redis is away');
     away = true;
   });
   client.on('ready', () => {
@@ -89,10 +61,14 @@ function open(url: string, log: Log): Server {
   });
   return {
     client,
-    users: 0,
+    isThere: () => client.status === 'ready',
     ask: async (command) => {
       if (trying) await tried;
       return ask(client, command, hangs);
+    },
+    async [Symbol.asyncDispose]() {
+      closing = true;
+      await client.quit().catch(() => client.disconnect());
     },
   };
 }

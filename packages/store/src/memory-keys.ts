@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { AppError } from '@acsp/errors';
 
 export interface MemoryLimits {
   /** 100,000 by default. */
@@ -7,13 +7,15 @@ export interface MemoryLimits {
   readonly maxLength?: number;
 }
 
+/** A key as it is at present: once written again it is another entry. */
 export interface Entry {
   readonly key: string;
   readonly value: string;
-  readonly ttlMs: number;
+  /** On the clock of `performance.now()`. */
+  readonly expiresAt: number;
 }
 
-/** Keys with a time to live in this process. When it is full the least recently used are dropped. */
+/** Keys with a time to live in this process. None is evicted before its time: when the memory is full, `set` and `add` throw SERVICE_UNAVAILABLE. */
 export interface MemoryKeys {
   readonly size: number;
   has(key: string): boolean;
@@ -23,54 +25,86 @@ export interface MemoryKeys {
   take(key: string): string | undefined;
   delete(key: string): void;
   clear(): void;
-  /** Removes up to `count` entries and hands them over. */
-  drain(count: number): Entry[];
+  /** The oldest entries, `count` at most, expired ones among them. */
+  oldest(count: number): Entry[];
+  /** Removes these entries, unless their keys were written again. */
+  remove(entries: readonly Entry[]): void;
 }
 
+/** Looking for expired keys is a walk over all of them: a flood must not cause it at each request. */
+const walkEveryMs = 1_000;
+
 export function memoryKeys({ maxKeys = 100_000, maxLength = 64 * 2 ** 20 }: MemoryLimits = {}): MemoryKeys {
-  const values = new LRUCache<string, string>({
-    max: maxKeys,
-    maxSize: maxLength,
-    sizeCalculation: (value, key) => key.length + value.length + 1,
-    ttl: 1,
-  });
+  const entries = new Map<string, Entry>();
+  let [length, walkedAt] = [0, Number.NEGATIVE_INFINITY];
+
+  const remove = (entry: Entry) => {
+    if (entries.get(entry.key) !== entry) return;
+    entries.delete(entry.key);
+    length -= lengthOf(entry);
+  };
+  const removeExpired = (now: number) => {
+    walkedAt = now;
+    for (const entry of entries.values()) if (entry.expiresAt <= now) remove(entry);
+  };
+  const find = (key: string) => {
+    const entry = entries.get(key);
+    if (entry === undefined || entry.expiresAt > performance.now()) return entry;
+    remove(entry);
+    return undefined;
+  };
   const set = (key: string, value: string, ttlSeconds: number) => {
-    values.set(key, value, { ttl: toMs(ttlSeconds) });
+    const [now, before] = [performance.now(), find(key)];
+    const entry: Entry = { key, value, expiresAt: now + toMs(ttlSeconds) };
+    const isFull = () =>
+      (before === undefined && entries.size >= maxKeys) ||
+      length + lengthOf(entry) - (before === undefined ? 0 : lengthOf(before)) > maxLength;
+    if (isFull() && now - walkedAt >= walkEveryMs) removeExpired(now);
+    if (isFull()) throw new AppError('SERVICE_UNAVAILABLE', { cause: new Error('The memory for keys is full') });
+    if (before !== undefined) remove(before);
+    entries.set(key, entry);
+    length += lengthOf(entry);
   };
   return {
     get size() {
-      return values.size;
+      return entries.size;
     },
-    has: (key) => values.has(key),
-    get: (key) => values.get(key),
+    has: (key) => find(key) !== undefined,
+    get: (key) => find(key)?.value,
     set,
     add(key, value, ttlSeconds) {
-      if (values.has(key)) return false;
+      if (find(key) !== undefined) return false;
       set(key, value, ttlSeconds);
       return true;
     },
     take(key) {
-      const value = values.get(key);
-      values.delete(key);
-      return value;
+      const entry = find(key);
+      if (entry !== undefined) remove(entry);
+      return entry?.value;
     },
     delete(key) {
-      values.delete(key);
+      const entry = entries.get(key);
+      if (entry !== undefined) remove(entry);
     },
-    clear: () => values.clear(),
-    drain: (count) => drain(values, count),
+    clear() {
+      entries.clear();
+      length = 0;
+    },
+    oldest: (count) => firstOf(entries.values(), count),
+    remove: (removed) => removed.forEach(remove),
   };
 }
 
-function drain(values: LRUCache<string, string>, count: number): Entry[] {
-  const entries: Entry[] = [];
-  for (const [key, value] of values.entries()) {
-    if (entries.length === count) break;
-    entries.push({ key, value, ttlMs: Math.max(1, Math.ceil(values.getRemainingTTL(key))) });
+function firstOf<T>(values: Iterable<T>, count: number): T[] {
+  const first: T[] = [];
+  for (const value of values) {
+    if (first.length === count) break;
+    first.push(value);
   }
-  for (const { key } of entries) values.delete(key);
-  return entries;
+  return first;
 }
 
-/** A fraction of a second is allowed; no time at all would mean "for ever" to the cache and an error to Redis. */
+const lengthOf = ({ key, value }: Entry) => key.length + value.length;
+
+/** A fraction of a second is allowed; no time at all would be an error to Redis. */
 export const toMs = (seconds: number): number => Math.max(1, Math.ceil(seconds * 1000));

@@ -1,7 +1,7 @@
 import { type MemoryLimits, memoryKeys } from './memory-keys.js';
 import type { Store } from './store.js';
 
-/** A store in this process, bounded: when it is full the least recently used keys are dropped. */
+/** A store in this process, for unit tests. When it is full, `set` and `add` reject with SERVICE_UNAVAILABLE. */
 export function memoryStore(limits: MemoryLimits = {}): Store {
   const keys = memoryKeys(limits);
   return {

@@ -1,13 +1,9 @@
-import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { connectRedis, type Log, type RedisConnection } from './connect-redis.js';
-
-/** A fixed window: so many calls in each `windowSeconds`, which start with the first call. */
-export interface Bucket {
-  readonly name: string;
-  readonly limit: number;
-  readonly windowSeconds: number;
-}
+import { counter, type Log } from '@acsp/telemetry';
+import { type Bucket, placeOf } from './bucket.js';
+import { connectRedis } from './connect-redis.js';
+import { keepWindows } from './kept-windows.js';
+import { type RedisWindows, redisWindows } from './redis-windows.js';
+import { createWindows, type Window } from './windows.js';
 
 export interface Consumed {
   readonly allowed: boolean;
@@ -19,88 +15,91 @@ export interface Consumed {
 
 export interface RateLimiter extends AsyncDisposable {
   /**
-   * Counts one call of `key`. While Redis is away or hangs, this process counts for itself. Never rejects. A caller who was refused is refused
-   * here until the window ends, at once and without a promise: a flood does not reach Redis.
+   * Counts one call of `key`. While Redis is away or hangs, this process counts for itself. Never rejects. A caller whose limit is known to be
+   * used up is refused until the window ends, at once and without a promise: a flood does not reach Redis.
    */
   consume(bucket: Bucket, key: string): Consumed | Promise<Consumed>;
+  /**
+   * The refusal, where this process knows that the limit of `key` is used up; it counts as one in the metrics, but no call is counted. Undefined does
+   * not say that the next call is allowed: other replicas may have used the limit up.
+   */
+  isRefused(bucket: Bucket, key: string): Consumed | undefined;
 }
 
 export interface RateLimiterOptions {
-  /** Absent: counted in memory. Stores and rate limiters with the same URL share one connection. */
-  readonly redisUrl?: string;
+  /** Replicas count together in Redis. Stores and rate limiters with the same URL share one connection. */
+  readonly redisUrl?: string | undefined;
+  /**
+   * Without Redis a process counts for itself, in memory. Where a database is named its counts survive `kill -9`, except for those of the last 200 ms,
+   * which may be lost because they are written behind. It is meant for one process: several would overwrite each other's counts.
+   */
+  readonly databaseUrl?: string | undefined;
   readonly log: Log;
 }
 
-type Count = (key: string) => Promise<RateLimiterRes>;
+const refusals = counter('acsp_limiter_refusals_total', 'Calls refused because a limit was used up', ['limit']);
+const local = counter('acsp_limiter_local_total', 'Calls counted by this process alone while Redis was away');
 
-export function createRateLimiter({ redisUrl, log }: RateLimiterOptions): RateLimiter {
-  const redis = redisUrl === undefined ? undefined : connectRedis(redisUrl, log);
-  const counters = new Map<string, Count>();
-  /** Callers who were refused, until their windows end. */
-  const refused = new LRUCache<string, true>({ max: 100_000, ttl: 1, ttlResolution: 0 });
+export function createRateLimiter({ redisUrl, databaseUrl, log }: RateLimiterOptions): RateLimiter {
+  if (redisUrl !== undefined) return sharedLimiter(redisWindows(connectRedis(redisUrl, log)));
+  return localLimiter(databaseUrl, log);
+}
 
-  function counterOf(bucket: Bucket): Count {
-    const id = idOf(bucket);
-    const known = counters.get(id);
-    if (known !== undefined) return known;
-    const count = redis === undefined ? countInMemory(bucket) : countInRedis(bucket, redis);
-    counters.set(id, count);
-    return count;
-  }
-
-  async function count(bucket: Bucket, key: string, place: string): Promise<Consumed> {
-    try {
-      return consumed(true, bucket, await counterOf(bucket)(key));
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      refused.set(place, true, { ttl: Math.max(1, refusal.msBeforeNext) });
-      return consumed(false, bucket, refusal);
-    }
-  }
-
+function localLimiter(databaseUrl: string | undefined, log: Log): RateLimiter {
+  const windows = createWindows();
+  const kept = databaseUrl === undefined ? undefined : keepWindows(windows, databaseUrl, log);
+  let restoring = kept?.restored;
+  void restoring?.then(() => {
+    restoring = undefined;
+  });
+  const isRefused = (bucket: Bucket, key: string) => refusal(bucket, windows.find(placeOf(bucket, key)));
+  const count = (bucket: Bucket, key: string) => isRefused(bucket, key) ?? consumed(bucket, windows.count(bucket, key));
   return {
-    consume(bucket, key) {
-      const place = `${idOf(bucket)}:${key}`;
-      const leftMs = refused.getRemainingTTL(place);
-      return leftMs > 0 ? consumed(false, bucket, new RateLimiterRes(0, leftMs)) : count(bucket, key, place);
-    },
+    isRefused,
+    consume: (bucket, key) => restoring?.then(() => count(bucket, key)) ?? count(bucket, key),
     async [Symbol.asyncDispose]() {
-      await redis?.[Symbol.asyncDispose]();
+      await kept?.[Symbol.asyncDispose]();
     },
   };
 }
 
-const idOf = ({ name, limit, windowSeconds }: Bucket) => `${name}:${limit}:${windowSeconds}`;
+function sharedLimiter(redis: RedisWindows): RateLimiter {
+  /** For as long as Redis is away. At its return its own windows stand, and a refusal that was counted here ends. */
+  const windows = createWindows();
 
-const options = ({ name, limit, windowSeconds }: Bucket) => ({
-  keyPrefix: `limit:${name}`,
-  points: limit,
-  duration: windowSeconds,
-});
+  async function count(bucket: Bucket, key: string): Promise<Consumed> {
+    try {
+      return consumed(bucket, await redis.count(bucket, key));
+    } catch {
+      local.inc();
+      return consumed(bucket, windows.count(bucket, key));
+    }
+  }
 
-function countInMemory(bucket: Bucket): Count {
-  const memory = new RateLimiterMemory(options(bucket));
-  return (key) => memory.consume(key);
+  const isRefused = (bucket: Bucket, key: string) =>
+    refusal(bucket, redis.usedUp(bucket, key)) ??
+    (redis.isThere() ? undefined : refusal(bucket, windows.find(placeOf(bucket, key))));
+  return {
+    isRefused,
+    consume: (bucket, key) => isRefused(bucket, key) ?? count(bucket, key),
+    [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+  };
 }
 
-function countInRedis(bucket: Bucket, { client, ask }: RedisConnection): Count {
-  const inMemory = countInMemory(bucket);
-  const shared = new RateLimiterRedis({ ...options(bucket), storeClient: client });
-  // Not the library's insurance: a command that hangs would be counted there a second time when its connection is given up.
-  return (key) =>
-    ask(() => shared.consume(key)).catch((problem) => {
-      if (problem instanceof RateLimiterRes) throw problem;
-      return inMemory(key);
-    });
-}
+/** The answer to the next call, if the window has no room for it. */
+const refusal = (bucket: Bucket, window: Window | undefined): Consumed | undefined =>
+  window !== undefined && window.count >= bucket.limit
+    ? consumed(bucket, { ...window, count: window.count + 1 })
+    : undefined;
 
-const consumed = (
-  allowed: boolean,
-  { limit }: Bucket,
-  { remainingPoints, msBeforeNext }: RateLimiterRes,
-): Consumed => ({
-  allowed,
-  limit,
-  remaining: allowed ? remainingPoints : 0,
-  resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-});
+/** The answer to a call that the window has counted. */
+function consumed({ name, limit }: Bucket, { count, endsAt }: Window): Consumed {
+  const allowed = count <= limit;
+  if (!allowed) refusals.inc({ limit: name });
+  return {
+    allowed,
+    limit,
+    remaining: Math.max(0, limit - count),
+    resetSeconds: Math.max(1, Math.ceil((endsAt - performance.now()) / 1000)),
+  };
+}

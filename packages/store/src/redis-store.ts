@@ -1,28 +1,30 @@
-import { AppError } from '@acsp/errors';
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connect-redis.js';
-import { type MemoryKeys, memoryKeys, toMs } from './memory-keys.js';
+import { type MemoryKeys, type MemoryLimits, memoryKeys, toMs } from './memory-keys.js';
+import type { Shared } from './share-by-url.js';
 import type { Store } from './store.js';
+import { unavailable } from './unavailable.js';
 
 interface RedisStoreOptions {
-  readonly redis: RedisConnection;
+  readonly redis: Shared<RedisConnection>;
   readonly prefix: string;
   readonly onOutage: 'memory' | 'fail';
+  readonly insurance?: MemoryLimits | undefined;
 }
 
 /**
  * A store in Redis. A command that fails, for whatever reason, is SERVICE_UNAVAILABLE, or with `onOutage: 'memory'` is done in this process.
- * What was written there stays valid here and moves to Redis at its return.
+ * Keys written there stay valid here and move to Redis at its return.
  */
-export function redisStore({ redis, prefix, onOutage }: RedisStoreOptions): Store {
-  const { client } = redis;
-  const spare = onOutage === 'memory' ? memoryKeys() : undefined;
+export function redisStore({ redis, prefix, onOutage, insurance }: RedisStoreOptions): Store {
+  const { client, ask } = redis.resource;
+  const spare = onOutage === 'memory' ? memoryKeys(insurance) : undefined;
 
   async function attempt<T>(command: () => Promise<T>, instead: (spare: MemoryKeys) => T): Promise<T> {
     try {
-      return await redis.ask(command);
+      return await ask(command);
     } catch (problem) {
-      if (spare === undefined) throw new AppError('SERVICE_UNAVAILABLE', { cause: withoutCommand(problem) });
+      if (spare === undefined) throw unavailable(problem);
       return instead(spare);
     }
   }
@@ -78,17 +80,20 @@ export function redisStore({ redis, prefix, onOutage }: RedisStoreOptions): Stor
   };
 }
 
-/** An error of ioredis carries the command, and its arguments may be secrets, which logs must not see. */
-const withoutCommand = (problem: unknown) => new Error(problem instanceof Error ? problem.message : 'Redis failed');
-
 /**
- * Each key leaves the spare in the moment in which it is sent, and commands arrive in the order in which they were sent:
- * so at every moment one of the two places has it. What fails here is lost.
+ * A key leaves the spare when Redis has confirmed it, so one of the two places has it at every moment. Commands arrive in the order in which they
+ * were sent: whoever deletes or writes a key in between comes after its move. The rest stays here until Redis comes back the next time.
  */
 async function move(spare: MemoryKeys, client: Redis, prefix: string): Promise<void> {
   while (spare.size > 0 && client.status === 'ready') {
+    const entries = spare.oldest(500);
     const pipeline = client.pipeline();
-    for (const { key, value, ttlMs } of spare.drain(500)) pipeline.set(prefix + key, value, 'PX', ttlMs);
-    await pipeline.exec().catch(() => {});
+    for (const { key, value, expiresAt } of entries) {
+      pipeline.set(prefix + key, value, 'PX', Math.max(1, Math.ceil(expiresAt - performance.now())));
+    }
+    const answers = (await pipeline.exec().catch(() => undefined)) ?? [];
+    const moved = entries.filter((_, index) => answers[index]?.[1] === 'OK');
+    spare.remove(moved);
+    if (moved.length < entries.length) return;
   }
 }

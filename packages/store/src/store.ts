@@ -1,4 +1,4 @@
-/** Short-lived keys, shared by the replicas of a service. What it holds may be lost. Times to live are in seconds, fractions allowed. */
+/** Short-lived keys, shared by the replicas of a service. Keys are at most 1 KiB; times to live are in seconds, fractions allowed. */
 export interface Store extends AsyncDisposable {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, ttlSeconds: number): Promise<void>;

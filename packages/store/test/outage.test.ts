@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { AppError } from '@acsp/errors';
+import { renderMetrics } from '@acsp/telemetry';
 import { describeWith, eventually, type LocalServer, ownRedis } from '@acsp/testkit';
 import { Redis } from 'ioredis';
 import { createRateLimiter, createStore, type RateLimiter, type Store } from '../src/index.js';
@@ -92,11 +93,44 @@ describeWith('own redis', 'while Redis is', () => {
       await eventually(async () => (await replica.get(used)) === '1');
     });
 
+    test('a store whose memory is full refuses, and forgets nothing', async () => {
+      await using small = createStore({
+        redisUrl: redis.url,
+        prefix: 'small:',
+        onOutage: 'memory',
+        insurance: { maxKeys: 2 },
+        log,
+      });
+      const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+      expect([await small.add(first, '1', 60), await small.add(second, '1', 60)]).toEqual([true, true]);
+      await expect(small.add(third, '1', 60)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(small.set(third, '1', 60)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect([await small.add(first, '2', 60), await small.add(second, '2', 60)]).toEqual([false, false]);
+      expect(await lasting.add(randomUUID(), '1', 60)).toBe(true);
+
+      await end(redis);
+      await back();
+      expect([await small.add(first, '2', 60), await small.add(second, '2', 60)]).toEqual([false, false]);
+      await eventually(() => small.add(third, '1', 60));
+    });
+
     test('the limiter keeps limiting from memory, at once', async () => {
       const key = randomUUID();
       const calls = await within(atOnceMs, () => [1, 2, 3, 4, 5].map(() => limiter.consume(bucket, key)));
       const allowed = [true, true, true, false, false];
       expect(calls).toMatchObject(allowed.map((value) => ({ status: 'fulfilled', value: { allowed: value } })));
+      expect(await renderMetrics()).toMatch(/^acsp_limiter_local_total [1-9]/m);
+    });
+
+    test('a refusal that was counted in memory ends when Redis is back', async () => {
+      const key = randomUUID();
+      for (let call = 0; call < 3; call++) await limiter.consume(bucket, key);
+      expect(limiter.isRefused(bucket, key)).toMatchObject({ allowed: false, remaining: 0 });
+      expect(limiter.consume(bucket, key)).toMatchObject({ allowed: false, remaining: 0 });
+      await end(redis);
+      await back();
+      expect(limiter.isRefused(bucket, key)).toBeUndefined();
+      expect(await limiter.consume(bucket, key)).toMatchObject({ allowed: true, remaining: 2 });
     });
 
     test('the log says so once, and once that it is back', async () => {

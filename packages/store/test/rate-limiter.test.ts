@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { describeWith, eventually, serverUrl } from '@acsp/testkit';
+import { renderMetrics } from '@acsp/telemetry';
+import { describeWith, eventually, serverUrl, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { createRateLimiter, type RateLimiter } from '../src/index.js';
 import { connectedTo } from './connected-to.js';
 import { logLines } from './log-lines.js';
@@ -7,6 +8,15 @@ import { logLines } from './log-lines.js';
 const log = logLines();
 
 describe('memory', () => contract(() => createRateLimiter({ log })));
+
+describeWith('postgres', 'memory, kept in PostgreSQL', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await testDatabase();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+  contract(() => createRateLimiter({ databaseUrl: database.url, log }));
+});
 
 describeWith('redis', 'Redis', () => {
   let connected: AsyncDisposable;
@@ -23,6 +33,7 @@ describeWith('redis', 'Redis', () => {
     const bucket = { name: randomUUID(), limit: 2, windowSeconds: 10 };
     expect(await one.consume(bucket, 'key')).toMatchObject({ allowed: true, remaining: 1 });
     expect(await other.consume(bucket, 'key')).toMatchObject({ allowed: true, remaining: 0 });
+    expect(one.isRefused(bucket, 'key')).toBeUndefined();
     expect(await one.consume(bucket, 'key')).toMatchObject({ allowed: false, remaining: 0 });
   });
 });
@@ -52,6 +63,22 @@ function contract(open: () => RateLimiter) {
     expect([await next(), await next()]).toMatchObject([{ allowed: true }, { allowed: false }]);
     expect(next()).toEqual({ allowed: false, limit: 1, remaining: 0, resetSeconds: 10 });
     expect(await limiter.consume(bucket, 'another')).toMatchObject({ allowed: true });
+  });
+
+  test('knows that a limit is used up without counting a call', async () => {
+    const bucket = { name: randomUUID(), limit: 2, windowSeconds: 10 };
+    expect(limiter.isRefused(bucket, 'key')).toBeUndefined();
+    expect(await limiter.consume(bucket, 'key')).toEqual(consumed(true, 1));
+    expect(limiter.isRefused(bucket, 'key')).toBeUndefined();
+    expect(await limiter.consume(bucket, 'key')).toEqual(consumed(true, 0));
+    expect(limiter.isRefused(bucket, 'key')).toEqual(consumed(false, 0));
+    expect(limiter.isRefused(bucket, 'another')).toBeUndefined();
+  });
+
+  test('counts refusals in its metrics', async () => {
+    const bucket = { name: randomUUID(), limit: 1, windowSeconds: 10 };
+    for (let call = 0; call < 3; call++) await limiter.consume(bucket, 'key');
+    expect(await renderMetrics()).toContain(`acsp_limiter_refusals_total{limit="${bucket.name}"} 2`);
   });
 
   test('of twenty calls at once as many pass as the limit says', async () => {

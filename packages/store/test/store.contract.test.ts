@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describeWith, eventually, serverUrl } from '@acsp/testkit';
+import { describeWith, eventually, serverUrl, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { createStore, memoryStore, type Store } from '../src/index.js';
 import { connectedTo } from './connected-to.js';
 import { logLines } from './log-lines.js';
@@ -15,16 +15,41 @@ for (const onOutage of ['memory', 'fail'] as const) {
     afterAll(() => connected[Symbol.asyncDispose]());
     const open = (prefix: string) => createStore({ redisUrl: serverUrl('redis'), prefix, onOutage, log: logLines() });
     contract(() => open(randomUUID()));
+    contractOfPrefixes(open);
+  });
+}
 
-    test('stores of different prefixes do not see each other, stores of the same do', async () => {
-      await using one = open('a:');
-      await using same = open('a:');
-      await using other = open('b:');
-      const key = randomUUID();
-      await one.set(key, 'value', 10);
-      expect(await same.get(key)).toBe('value');
-      expect(await other.get(key)).toBeUndefined();
-    });
+describeWith('postgres', 'PostgreSQL', () => {
+  let database: TestDatabase;
+  let connected: Store;
+  const open = (prefix: string) =>
+    createStore({ databaseUrl: database.url, prefix, onOutage: 'fail', log: logLines() });
+  beforeAll(async () => {
+    database = await testDatabase();
+    connected = open('');
+    await connected.add('first', 'waits for the migrations', 10);
+  });
+  afterAll(async () => {
+    await connected[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+  contract(() => open(randomUUID()));
+  contractOfPrefixes(open);
+});
+
+test('a store must be somewhere', () => {
+  expect(() => createStore({ prefix: '', onOutage: 'fail', log: logLines() })).toThrow('database URL');
+});
+
+function contractOfPrefixes(open: (prefix: string) => Store) {
+  test('stores of different prefixes do not see each other, stores of the same do', async () => {
+    await using one = open('a:');
+    await using same = open('a:');
+    await using other = open('b:');
+    const key = randomUUID();
+    await one.set(key, 'value', 10);
+    expect(await same.get(key)).toBe('value');
+    expect(await other.get(key)).toBeUndefined();
   });
 }
 
@@ -86,6 +111,23 @@ function contract(open: () => Store) {
     expect(taken.filter((value) => value !== undefined)).toEqual(['token']);
     expect(await store.get(key)).toBeUndefined();
   });
+
+  test('many keys at once are added each', async () => {
+    const keys = Array.from({ length: 300 }, () => randomUUID());
+    const add = () => Promise.all(keys.map((key) => store.add(key, key, 10)));
+    expect(new Set(await add())).toEqual(new Set([true]));
+    expect(new Set(await add())).toEqual(new Set([false]));
+    expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys);
+  });
+
+  test('an expired key is not there to be taken', async () => {
+    const key = randomUUID();
+    await store.set(key, 'token', 0.05);
+    await gone(key);
+    expect(await store.take(key)).toBeUndefined();
+  });
+
+  test('is ready', () => store.ready());
 
   test('a deleted key is gone, and may be added again', async () => {
     const key = randomUUID();

@@ -1,7 +1,17 @@
-/** What tests stand on. One run shares its servers; each file has a database of its own. */
-
+/** What tests stand on: servers that a run shares, a database for each file, a whole service, and waiting without sleeps. */
 export { type LocalServer, spawnSource } from '@acsp/local';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';
 export { eventually } from './eventually.js';
+export { compareSchema } from './schema.js';
 export { describeWith, type Need, ownNats, ownRedis, type ServerReport, servers, serverUrl } from './servers.js';
+export {
+  type Answer,
+  agent,
+  anonymous,
+  principalSecret,
+  type RequestOptions,
+  type ServiceOptions,
+  startService,
+  type TestService,
+} from './start-service.js';

@@ -30,6 +30,7 @@ export function reconnecting<T>({ name, open, log }: ReconnectingOptions<T>): Re
   const closing = new AbortController();
   const { signal } = closing;
   let link: Link<T> | undefined;
+  /** Always of a connection that is still to come: one that has been made may be lost before its link is forgotten. */
   let next = deferred<Link<T>>();
   let away = false;
 
@@ -41,12 +42,12 @@ export function reconnecting<T>({ name, open, log }: ReconnectingOptions<T>): Re
         if (away) log.info({ server: name }, 'a connection is back');
         away = false;
         next.resolve(link);
+        next = deferred();
         await orAborted(aborted(link.lost), signal);
         if (signal.aborted) await link.close();
         else if (!away) log.warn({ server: name, err: link.lost.reason }, 'a connection was lost');
         away = true;
         link = undefined;
-        next = deferred();
       } catch (error) {
         // One line an outage, not one an attempt.
         if (!away && !signal.aborted) log.warn({ server: name, err: error }, 'a server cannot be reached');

@@ -1,55 +1,56 @@
+import { Credential } from '@acsp/contracts/edge/v1/edge';
 import { isAid } from '@acsp/crypto';
-import { AppError, catalogue, toAppError } from '@acsp/errors';
-import type { Principal } from '@acsp/rpc';
-import { fieldsOf, hasBody } from '../body.js';
-import type { Call } from '../exchange.js';
+import { AppError } from '@acsp/errors';
+import type { Route } from '@acsp/operation';
+import { fieldsOf } from '../body.js';
+import type { Call, Caller } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
-import { countRefused } from '../rate-limit.js';
-import type { Credential } from '../route.js';
 import { byInternalToken } from './internal-token.js';
 import { byLoginKey, byLoginKeyInBody, byUncheckedLoginKey } from './login-key.js';
 import { bySignature } from './signature.js';
 
 /** Answers undefined where the request does not carry the credential, and throws where it is wrong. */
-type Check = (gateway: Gateway, call: Call) => Promise<Principal | undefined> | Principal | undefined;
+type Check = (gateway: Gateway, call: Call) => Promise<Caller | undefined> | Caller | undefined;
 
-const anonymous = (_: Gateway, { requestId }: Call): Principal => ({ name: '', via: 'anonymous', requestId });
+const anonymous = (): Caller => ({ name: '', via: 'anonymous' });
 
 const checks: Readonly<Record<Credential, Check>> = {
-  login_key: byLoginKey,
-  login_key_body: byLoginKeyInBody,
-  unchecked_login_key: byUncheckedLoginKey,
-  signature: bySignature,
-  aid: byAid,
-  event_token: anonymous,
-  internal: byInternalToken,
-  none: anonymous,
+  [Credential.UNSPECIFIED]: () => undefined,
+  [Credential.LOGIN_KEY]: byLoginKey,
+  [Credential.LOGIN_KEY_IN_BODY]: byLoginKeyInBody,
+  [Credential.LOGIN_KEY_UNCHECKED]: byUncheckedLoginKey,
+  [Credential.SIGNATURE]: bySignature,
+  [Credential.AID]: byAid,
+  [Credential.EVENT_TOKEN]: anonymous,
+  [Credential.INTERNAL_TOKEN]: byInternalToken,
+  [Credential.NONE]: anonymous,
 };
 
-/**
- * Who is calling, by the first credential of the operation that the request carries; AUTH_REQUIRED when it carries none. A refused
- * credential counts against the caller's address, and a body that is not JSON is found first.
- */
-export async function identifyCaller(gateway: Gateway, call: Call): Promise<Principal> {
-  try {
-    for (const credential of call.route.by) {
-      const caller = await checks[credential](gateway, call);
-      if (caller !== undefined) return caller;
-    }
-    throw new AppError('AUTH_REQUIRED');
-  } catch (thrown) {
-    const error = toAppError(thrown);
-    // What is wrong with the body itself was found by reading it, which cannot be done twice.
-    const ofBody = error.code === 'INVALID_JSON' || error.code === 'PAYLOAD_TOO_LARGE';
-    if (ofBody || catalogue[error.code].http >= 500) throw error;
-    if (hasBody(call.request.headers)) await fieldsOf(call, call.route.maxBodyBytes);
-    await countRefused(gateway, call);
-    throw error;
+/** Identifies the caller by the first credential of the operation that the request carries. Throws AUTH_REQUIRED when it carries none. */
+export async function identifyCaller(gateway: Gateway, call: Call): Promise<Caller> {
+  for (const credential of call.route.by) {
+    const caller = await checks[credential](gateway, call);
+    if (caller !== undefined) return caller;
   }
+  throw new AppError('AUTH_REQUIRED', { detail: `Authentication required: ${waysOf(call.route).join(', or ')}` });
 }
 
-async function byAid(_: Gateway, call: Call): Promise<Principal> {
+async function byAid(_: Gateway, call: Call): Promise<Caller> {
   const { aid } = await fieldsOf(call, call.route.maxBodyBytes);
   if (typeof aid !== 'string' || !isAid(aid)) throw new AppError('INVALID_AID');
-  return { aid, name: '', via: 'aid', requestId: call.requestId };
+  return { claimedAid: aid, name: '', via: 'aid' };
+}
+
+/** How the credentials of an operation are written. */
+function waysOf({ by, method, signature: { field } }: Route): string[] {
+  const signed =
+    method === 'POST' ? `an Ed25519 signature as ${field} in the body or in X-Signature` : `an Ed25519 signature as ${field} in the query`;
+  const ways: Partial<Record<Credential, string>> = {
+    [Credential.LOGIN_KEY]: 'send the header Authorization: Bearer <login key>',
+    [Credential.LOGIN_KEY_UNCHECKED]: 'send the header Authorization: Bearer <login key>',
+    [Credential.LOGIN_KEY_IN_BODY]: 'login_key in the body',
+    [Credential.SIGNATURE]: signed,
+    [Credential.INTERNAL_TOKEN]: 'send the header Authorization: Bearer <internal token>',
+  };
+  return by.flatMap((credential) => ways[credential] ?? []);
 }

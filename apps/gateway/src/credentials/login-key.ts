@@ -1,38 +1,37 @@
 import { isLoginKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import type { Principal } from '@acsp/rpc';
 import { fieldsOf } from '../body.js';
-import type { Call } from '../exchange.js';
+import type { Call, Caller } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
+import { refuseUsedUp } from '../rate-limit.js';
 import { bearerToken } from './bearer-token.js';
 
 /** `Authorization: Bearer nk_…` */
-export function byLoginKey(gateway: Gateway, call: Call): Promise<Principal> | undefined {
+export function byLoginKey(gateway: Gateway, call: Call): Promise<Caller> | undefined {
   const token = bearerToken(call.request);
   return token === undefined ? undefined : holderOf(gateway, call, token);
 }
 
 /** The member `login_key` of the body. */
-export async function byLoginKeyInBody(gateway: Gateway, call: Call): Promise<Principal | undefined> {
+export async function byLoginKeyInBody(gateway: Gateway, call: Call): Promise<Caller | undefined> {
   const { login_key: key = null } = await fieldsOf(call, call.route.maxBodyBytes);
   return key === null ? undefined : holderOf(gateway, call, key);
 }
 
-/** Bearer; whoever shows a wrong key is nobody in particular, and the service says so in its own order of checks. */
-export async function byUncheckedLoginKey(gateway: Gateway, call: Call): Promise<Principal | undefined> {
+/** Bearer. A wrong key leaves the caller unknown, and the service refuses it in its own order of checks. */
+export async function byUncheckedLoginKey(gateway: Gateway, call: Call): Promise<Caller | undefined> {
   const token = bearerToken(call.request);
   if (token === undefined) return undefined;
   try {
     return await holderOf(gateway, call, token);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID_LOGIN_KEY')
-      return { name: '', via: 'anonymous', requestId: call.requestId };
+    if (error instanceof AppError && error.code === 'INVALID_LOGIN_KEY') return { name: '', via: 'anonymous' };
     throw error;
   }
 }
 
-async function holderOf({ keys }: Gateway, { requestId }: Call, key: unknown): Promise<Principal> {
+async function holderOf(gateway: Gateway, call: Call, key: unknown): Promise<Caller> {
   if (typeof key !== 'string' || !isLoginKey(key)) throw new AppError('INVALID_LOGIN_KEY');
-  const { aid, name } = await keys.loginKey(key);
-  return { aid, name, via: 'login_key', requestId };
+  const { aid, name, registeredAt } = await gateway.keys.loginKey(key, () => refuseUsedUp(gateway, call));
+  return { aid, name, registeredAt, via: 'login_key' };
 }

@@ -1,26 +1,23 @@
 import { isStrongPublicKey, verify } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import { parseIsoTime } from '@acsp/http';
-import type { Principal } from '@acsp/rpc';
-import type { Call } from '../exchange.js';
+import { parseIsoTime } from '@acsp/text';
+import type { Call, Caller } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
-import { agent } from './signature-rule.js';
 import { readProofs, type SignedRequest } from './signed-request.js';
 import { findSigner, unusableKey } from './signer.js';
 
 /** A signature is remembered for as long as some operation would take its timestamp, whichever operation it came with. */
-const rememberMs = agent.driftSeconds * 1000;
+const rememberMs = 300_000;
 const untimedTtlSeconds = 24 * 60 * 60;
 
 /** An Ed25519 signature over the request's exact bytes, by the key of the agent that the request names (decisions, section 2). */
-export async function bySignature(gateway: Gateway, call: Call): Promise<Principal | undefined> {
-  const { rule } = call.route;
+export async function bySignature(gateway: Gateway, call: Call): Promise<Caller | undefined> {
+  const { signature: rule } = call.route;
   const signed = await readProofs(call);
   const [proof] = signed.proofs;
-  if (proof === undefined && rule.missing === 'AUTH_REQUIRED') return undefined;
-  const { aid, name, publicKey } = await findSigner(gateway, call, signed);
-  if (proof === undefined)
-    throw new AppError('MISSING_FIELDS', { fields: [{ field: rule.signatureField, message: 'required' }] });
+  if (proof === undefined && rule.missingCode === 'AUTH_REQUIRED') return undefined;
+  const { aid, name, registeredAt, publicKey } = await findSigner(gateway, call, signed);
+  if (proof === undefined) throw new AppError(rule.missingCode, { fields: [{ field: rule.field, message: 'required' }] });
   const ttlSeconds = checkTime(gateway, call, signed);
   if (!signed.proofs.every(({ bytes, signature }) => verify(publicKey, bytes, signature))) {
     // Under a key that is weak, or no point of the curve, nothing verifies. It costs time to find out, and only here.
@@ -28,19 +25,18 @@ export async function bySignature(gateway: Gateway, call: Call): Promise<Princip
     throw unusable ? unusableKey(signed.fields) : new AppError('INVALID_SIGNATURE');
   }
   if (call.request.method === 'POST') call.signature = { signature: proof.signature, ttlSeconds };
-  return { aid, name, via: 'signature', requestId: call.requestId };
+  return { aid, name, registeredAt, via: 'signature' };
 }
 
 /** Throws unless the timestamp is inside the operation's window; answers for how many seconds the signature must be remembered. */
-function checkTime({ clock }: Gateway, { route: { rule } }: Call, { fields }: SignedRequest): number {
+function checkTime({ clock }: Gateway, { route: { signature: rule } }: Call, { fields }: SignedRequest): number {
   const text = fields[rule.timeField] ?? undefined;
-  if (text === undefined && !rule.timeRequired) return untimedTtlSeconds;
+  if (text === undefined && rule.timeOptional) return untimedTtlSeconds;
   const time = typeof text === 'string' ? parseIsoTime(text) : undefined;
-  const errors = [
-    { field: rule.timeField, message: `must be an ISO 8601 date within ${rule.driftSeconds} seconds from now` },
-  ];
-  if (time === undefined) throw new AppError('INVALID_TIMESTAMP', { fields: errors });
+  const message = `must be an ISO 8601 date within ${rule.driftSeconds} seconds from now`;
+  const fault = { fields: [{ field: rule.timeField, message }] };
+  if (time === undefined) throw new AppError('INVALID_TIMESTAMP', fault);
   const aheadMs = time.getTime() - clock.now().getTime();
-  if (Math.abs(aheadMs) > rule.driftSeconds * 1000) throw new AppError(rule.driftCode, { fields: errors });
+  if (Math.abs(aheadMs) > rule.driftSeconds * 1000) throw new AppError(rule.driftCode, fault);
   return Math.ceil((aheadMs + rememberMs) / 1000) + 1;
 }

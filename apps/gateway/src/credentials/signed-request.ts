@@ -1,12 +1,12 @@
 import { signedBody, signedTarget } from '@acsp/crypto';
-import type { Fields } from '@acsp/rpc';
+import type { Fields } from '@acsp/operation';
 import { bytesOf, fieldsOf } from '../body.js';
 import type { Call } from '../exchange.js';
 
 export interface Proof {
   /** Lower-case hex, or whatever stood in its place. */
   readonly signature: string;
-  /** What it should have signed. */
+  /** The bytes that it has to be over. */
   readonly bytes: Buffer;
 }
 
@@ -24,7 +24,7 @@ export async function readProofs(call: Call): Promise<SignedRequest> {
     const raw = await bytesOf(call, route.maxBodyBytes);
     return { fields, proofs: proofsOfBody(raw, fields, request.headers['x-signature'] as string | undefined) };
   }
-  const { signature, bytes } = signedTarget(target, route.rule.signatureField);
+  const { signature, bytes } = signedTarget(target, route.signature.field as 'signature' | 'sig');
   return { fields, proofs: signature === undefined ? [] : [{ signature, bytes }] };
 }
 

@@ -1,31 +1,28 @@
 import { aidOf, isAid, isPublicKey } from '@acsp/crypto';
 import { AppError, type ErrorCode } from '@acsp/errors';
-import { type Fields, given } from '@acsp/rpc';
+import { type Fields, given } from '@acsp/operation';
 import type { Call } from '../exchange.js';
 import type { Gateway } from '../gateway.js';
+import type { KeyHolder } from '../keys/keys.js';
+import { refuseUsedUp } from '../rate-limit.js';
 import type { SignedRequest } from './signed-request.js';
 
-/** Whose signature it must be. */
-export interface Signer {
-  readonly aid: string;
-  readonly name: string;
+/** The agent whose signature it must be. */
+export interface Signer extends KeyHolder {
   /** 64 hex characters. */
   readonly publicKey: string;
 }
 
-export function findSigner(
-  gateway: Gateway,
-  { route: { rule, aid } }: Call,
-  { fields }: SignedRequest,
-): Signer | Promise<Signer> {
-  const missing = rule.missing === 'MISSING_FIELDS' ? 'MISSING_FIELDS' : undefined;
+export function findSigner(gateway: Gateway, call: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
+  const { signature: rule } = call.route;
+  const find = (aid: string) => gateway.keys.signingKey(aid, () => refuseUsedUp(gateway, call));
   switch (rule.signer) {
     case 'registration':
       return newcomer(fields);
     case 'holder':
-      return holder(gateway, fields, missing);
+      return holder(find, fields, rule.missingCode === 'MISSING_FIELDS' ? 'MISSING_FIELDS' : undefined);
     case 'agent':
-      return gateway.keys.signingKey(readAid(fields, aid));
+      return find(readAid(fields, rule.aid));
   }
 }
 
@@ -33,27 +30,27 @@ export function findSigner(
 function newcomer(fields: Fields): Signer {
   const publicKey = readKey(fields, keyField(fields), 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
-  if (given('aid')(fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
-  return { aid, name: '', publicKey };
+  if (given(['aid'], fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
+  return { aid, name: '', registeredAt: undefined, publicKey };
 }
 
-const keyField = (fields: Fields) => (given('ed25519_pubkey')(fields) ? 'ed25519_pubkey' : 'public_key');
+const keyField = (fields: Fields) => (given(['ed25519_pubkey'], fields) ? 'ed25519_pubkey' : 'public_key');
 
 /** Of a newcomer: its key is weak, or no point of the curve. */
 export const unusableKey = (fields: Fields): AppError =>
   refused('INVALID_PUBLIC_KEY', keyField(fields), 'is not a usable Ed25519 key');
 
 /** A registered agent that also shows its public key. */
-async function holder({ keys }: Gateway, fields: Fields, missing?: ErrorCode): Promise<Signer> {
+async function holder(find: (aid: string) => Promise<Signer>, fields: Fields, missing?: ErrorCode): Promise<Signer> {
   const aid = readAid(fields, ['aid'], missing);
   const publicKey = readKey(fields, 'public_key', missing);
-  const signer = await keys.signingKey(aid);
+  const signer = await find(aid);
   if (signer.publicKey !== publicKey) throw new AppError('KEY_MISMATCH');
   return signer;
 }
 
 function readAid(fields: Fields, names: readonly string[], missing: ErrorCode = 'INVALID_AID'): string {
-  const name = names.find((field) => given(field)(fields));
+  const name = names.find((field) => given([field], fields));
   if (name === undefined) throw refused(missing, names[0] ?? '', 'required');
   const aid = fields[name];
   if (typeof aid !== 'string' || !isAid(aid)) throw refused('INVALID_AID', name, 'must be 50 lowercase hex characters');
@@ -61,7 +58,7 @@ function readAid(fields: Fields, names: readonly string[], missing: ErrorCode = 
 }
 
 function readKey(fields: Fields, name: string, missing: ErrorCode = 'INVALID_PUBLIC_KEY'): string {
-  if (!given(name)(fields)) throw refused(missing, name, 'required');
+  if (!given([name], fields)) throw refused(missing, name, 'required');
   const key = fields[name];
   if (typeof key !== 'string' || !isPublicKey(key))
     throw refused('INVALID_PUBLIC_KEY', name, 'must be 64 hex characters');

@@ -9,9 +9,12 @@ export interface AgentCacheOptions<T> {
 }
 
 export interface AgentCache<T> {
-  /** From memory, or by asking; those who want the same at the same time share one question. Failures are not kept. */
-  find(id: string, key: string): Promise<T>;
-  /** What was learned about this agent is wrong from now on, answers still on their way included. */
+  /**
+   * From memory, or by asking; calls for the same id share a question for as long as its answer will be fresh. Failures are not kept.
+   * `guard` runs first where nothing is known of the id, however old, and throws to prevent the question.
+   */
+  find(id: string, key: string, guard?: () => void): Promise<T>;
+  /** Invalidates what was learned about this agent, answers still on their way included. */
   drop(aid: string): void;
   /** As `drop` for all agents, except that answers on their way may still be used once. */
   clear(): void;
@@ -24,13 +27,63 @@ interface Kept<T> {
 }
 
 interface Question<T> {
-  readonly answer: Promise<T>;
+  answer: Promise<T>;
+  askedAt: number;
   readonly dropped: Set<string>;
 }
 
 /** Remembers answers that each are about one agent and hold until that agent changes. */
 export function createAgentCache<T extends { readonly aid: string }>(options: AgentCacheOptions<T>): AgentCache<T> {
-  const { maxEntries: max, freshMs, now, ask } = options;
+  const { maxEntries, freshMs, now, ask } = options;
+  const entries = createEntries<T>(maxEntries);
+  const latest = new Map<string, Question<T>>();
+  /** The latest of each id, and older ones that are still answered. */
+  const open = new Set<Question<T>>();
+  const isFresh = ({ askedAt }: Pick<Kept<T>, 'askedAt'>) => now() - askedAt < freshMs();
+
+  async function learn(id: string, key: string, question: Question<T>): Promise<T> {
+    for (;;) {
+      question.dropped.clear();
+      question.askedAt = now();
+      const { askedAt } = question;
+      const keep = entries.keeper(id);
+      const value = await ask(key);
+      if (question.dropped.has(value.aid)) continue;
+      keep(value, askedAt);
+      return value;
+    }
+  }
+
+  function question(id: string, key: string): Promise<T> {
+    const asked: Question<T> = { answer: Promise.resolve() as never, askedAt: now(), dropped: new Set() };
+    open.add(asked);
+    latest.set(id, asked);
+    asked.answer = learn(id, key, asked).finally(() => {
+      open.delete(asked);
+      if (latest.get(id) === asked) latest.delete(id);
+    });
+    return asked.answer;
+  }
+
+  return {
+    async find(id, key, guard) {
+      const entry = entries.get(id);
+      if (entry !== undefined && isFresh(entry)) return entry.value;
+      const asked = latest.get(id);
+      if (asked !== undefined && isFresh(asked)) return asked.answer;
+      if (entry === undefined) guard?.();
+      return question(id, key);
+    },
+    drop(aid) {
+      entries.drop(aid);
+      for (const { dropped } of open) dropped.add(aid);
+    },
+    clear: entries.clear,
+  };
+}
+
+/** The entries of a cache, of which all that are about one agent become useless together. */
+function createEntries<T extends { readonly aid: string }>(max: number) {
   const kept = new LRUCache<string, Kept<T>>({ max });
   /** One mark an agent, shared by all its entries; a mark that leaves makes them useless. */
   const agents = new LRUCache<string, Kept<T>['agent']>({
@@ -39,44 +92,31 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
       agent.current = false;
     },
   });
-  const questions = new Map<string, Question<T>>();
   let clearings = 0;
 
-  const keep = (id: string, value: T, askedAt: number) => {
+  function keep(id: string, value: T, askedAt: number): void {
+    if ((kept.get(id)?.askedAt ?? askedAt) > askedAt) return;
     let agent = agents.get(value.aid);
     if (agent === undefined) {
       agent = { current: true };
       agents.set(value.aid, agent);
     }
     kept.set(id, { value, askedAt, agent });
-  };
-
-  const learn = async (id: string, key: string, dropped: Set<string>): Promise<T> => {
-    for (;;) {
-      dropped.clear();
-      const [askedAt, clearing] = [now(), clearings];
-      const value = await ask(key);
-      if (dropped.has(value.aid)) continue;
-      if (clearing === clearings) keep(id, value, askedAt);
-      return value;
-    }
-  };
+  }
 
   return {
-    find(id, key) {
+    get(id: string): Kept<T> | undefined {
       const entry = kept.get(id);
-      if (entry?.agent.current && now() - entry.askedAt < freshMs()) return Promise.resolve(entry.value);
-      const asked = questions.get(id);
-      if (asked !== undefined) return asked.answer;
-      const dropped = new Set<string>();
-      const answer = learn(id, key, dropped).finally(() => questions.delete(id));
-      questions.set(id, { answer, dropped });
-      return answer;
+      return entry?.agent.current ? entry : undefined;
     },
-    drop(aid) {
-      agents.delete(aid);
-      for (const { dropped } of questions.values()) dropped.add(aid);
+    /** Keeps a value that was asked for now, unless all is cleared before it comes. */
+    keeper(id: string) {
+      const clearing = clearings;
+      return (value: T, askedAt: number): void => {
+        if (clearing === clearings) keep(id, value, askedAt);
+      };
     },
+    drop: (aid: string) => void agents.delete(aid),
     clear() {
       clearings += 1;
       agents.clear();

@@ -1,69 +1,83 @@
 import { hashLoginKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Context } from '../context.js';
 import { createAgentCache } from './agent-cache.js';
+import { createProvenPath } from './proven-path.js';
 
 export interface KeyHolder {
   readonly aid: string;
   readonly name: string;
+  /** In milliseconds since 1970; undefined before the agent is registered. */
+  readonly registeredAt: number | undefined;
 }
 
-/** Whose credentials are whose, as the identity service says it. */
+/** Is called before a credential is looked up that this process does not know; throws to prevent it. */
+type Guard = () => void;
+
+/** Who holds which credential, by the identity service. */
 export interface Keys {
   /** Throws INVALID_LOGIN_KEY. */
-  loginKey(key: string): Promise<KeyHolder>;
+  loginKey(key: string, guard: Guard): Promise<KeyHolder>;
   /** The registered key of an active agent, in hex. Throws AID_NOT_FOUND. */
-  signingKey(aid: string): Promise<KeyHolder & { readonly publicKey: string }>;
+  signingKey(aid: string, guard: Guard): Promise<KeyHolder & { readonly publicKey: string }>;
+  /** Invalidates all that is known of an agent. */
   drop(aid: string): void;
-  /** Whether every change of an agent is heard of at once. */
+  /** A probe of the path came back. */
+  pathProven(nonce: string): void;
+  /** Whether changes are heard. */
   setLive(live: boolean): void;
 }
 
 const maxEntries = 20_000;
-const freshWhileLiveMs = 30_000;
+const freshWhileProvenMs = 30_000;
 /** A revoked key must be useless within a second, also where no event says so. */
 const freshOtherwiseMs = 500;
+const proveTimeoutMs = 1_000;
 
-export function createKeys({ identity, clock }: Pick<Context, 'identity' | 'clock'>): Keys {
-  let live = false;
-  const now = () => clock.now().getTime();
-  const common = { maxEntries, now, freshMs: () => (live ? freshWhileLiveMs : freshOtherwiseMs) };
+export function createKeys({ identity, clock, elapsedMs }: Pick<Context, 'identity' | 'clock' | 'elapsedMs'>): Keys {
+  const path = createProvenPath({
+    elapsedMs,
+    prove: (nonce) => identity.provePath({ nonce }, { timeoutMs: proveTimeoutMs }),
+  });
+  const freshMs = () => (path.isProven() ? freshWhileProvenMs : freshOtherwiseMs);
+  const common = { maxEntries, now: elapsedMs, freshMs };
 
   const loginKeys = createAgentCache({
     ...common,
-    ask: async (loginKey) => {
-      const { aid, agentName, expiresAt } = await identity.verifyLoginKey({ loginKey });
-      return {
-        aid,
-        name: agentName,
-        expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : timestampMs(expiresAt),
-      };
+    ask: async (key) => {
+      const { aid, agent_name: name, expires_at, registered_at } = await identity.verifyLoginKey({ login_key: key });
+      const expiresAt = expires_at?.getTime() ?? Number.POSITIVE_INFINITY;
+      return { aid, name, expiresAt, registeredAt: registered_at?.getTime() };
     },
   });
   const signingKeys = createAgentCache({
     ...common,
     ask: async (aid) => {
-      const { agentName, publicKey } = await identity.getSigningKey({ aid });
-      return { aid, name: agentName, publicKey };
+      const { agent_name: name, public_key: publicKey, registered_at } = await identity.getSigningKey({ aid });
+      return { aid, name, publicKey, registeredAt: registered_at?.getTime() };
     },
   });
 
   return {
-    async loginKey(key) {
-      // The key itself is not kept: who reads this process's memory later must not find it.
-      const holder = await loginKeys.find(hashLoginKey(key).toString('base64'), key);
-      if (holder.expiresAt <= now()) throw new AppError('INVALID_LOGIN_KEY');
+    async loginKey(key, guard) {
+      path.probe();
+      // The key itself is not kept: a later reader of this process's memory must not find it.
+      const holder = await loginKeys.find(hashLoginKey(key).toString('base64'), key, guard);
+      if (holder.expiresAt <= clock.now().getTime()) throw new AppError('INVALID_LOGIN_KEY');
       return holder;
     },
-    signingKey: (aid) => signingKeys.find(aid, aid),
+    async signingKey(aid, guard) {
+      path.probe();
+      return signingKeys.find(aid, aid, guard);
+    },
     drop(aid) {
       loginKeys.drop(aid);
       signingKeys.drop(aid);
     },
-    setLive(isLive) {
-      live = isLive;
-      // What was learned while nobody said what changed may be wrong already.
+    pathProven: path.see,
+    setLive(live) {
+      path.setLive(live);
+      // Entries that were learned while nobody said what changed may be wrong already.
       loginKeys.clear();
       signingKeys.clear();
     },

@@ -1,11 +1,9 @@
-import type { Bus } from '@acsp/bus';
-import type { Event } from '@acsp/contracts/events/v1/event';
-import { AgentEventSchema, LoginKeyEventSchema } from '@acsp/contracts/identity/v1/events';
-import { anyUnpack } from '@bufbuild/protobuf/wkt';
+import { type Bus, payloadOf } from '@acsp/bus';
+import { AgentEventSchema, LoginKeyEventSchema, PathEventSchema } from '@acsp/contracts/identity/v1/events';
 import type { Keys } from './keys.js';
 
-/** Forgets what is known of an agent as soon as the identity service says that it changed, ended, or lost a login key. */
-export function watchKeys(bus: Bus, keys: Keys): Promise<AsyncDisposable> {
+/** Forgets an agent's credentials as soon as the identity service says that it changed, ended, or lost a login key. */
+export function watchKeys(bus: Bus, keys: Keys): AsyncDisposable {
   return bus.watch({
     // Not agent.registered: nothing is kept of an agent that does not exist.
     subjects: [
@@ -13,16 +11,12 @@ export function watchKeys(bus: Bus, keys: Keys): Promise<AsyncDisposable> {
       'acsp.identity.agent.revoked',
       'acsp.identity.agent.deleted',
       'acsp.identity.login_key.*',
+      'acsp.identity.path.proven',
     ],
     handle(event) {
-      const aid = subjectOf(event);
-      if (aid !== undefined) keys.drop(aid);
+      if (event.type === 'path.proven') keys.pathProven(payloadOf(PathEventSchema, event).nonce);
+      else keys.drop(payloadOf(event.type.startsWith('agent.') ? AgentEventSchema : LoginKeyEventSchema, event).aid);
     },
     onLive: keys.setLive,
   });
-}
-
-function subjectOf({ payload }: Event): string | undefined {
-  if (payload === undefined) return undefined;
-  return (anyUnpack(payload, AgentEventSchema) ?? anyUnpack(payload, LoginKeyEventSchema))?.aid;
 }

@@ -1,13 +1,6 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@acsp/errors';
 import type { Exchange } from '../exchange.js';
-
-/** What a service answered, read whole. */
-export interface WholeAnswer {
-  readonly statusCode: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: Buffer;
-}
 
 /** Headers of the connection between gateway and service, and those that the gateway sets itself. */
 const ownHeaders = new Set([
@@ -15,7 +8,7 @@ const ownHeaders = new Set([
   ...['access-control-allow-origin', 'access-control-expose-headers', 'ratelimit', 'ratelimit-policy'],
 ]);
 
-/** Passes a service's answer on as it comes in. What breaks off there breaks off here; throws SERVICE_UNAVAILABLE when it already has. */
+/** Passes a service's answer on as it comes in. When it breaks off there, it breaks off here; throws SERVICE_UNAVAILABLE when it already has. */
 export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void {
   const { response, headers } = exchange;
   if (response.destroyed) {
@@ -32,11 +25,13 @@ export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void 
   answer.once('error', () => response.destroy());
   response.once('close', () => answer.destroy());
   response.writeHead(statusCode, headers);
-  if (headers['content-type'] === 'text/event-stream') response.flushHeaders();
+  if (isEventStream(answer)) response.flushHeaders();
   passOn(answer, response);
 }
 
-/** What pipe() does, without the listeners that it adds and takes away for each answer. */
+const isEventStream = ({ headers }: IncomingMessage) => /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+
+/** Does what pipe() does, without the listeners that it adds and takes away for each answer. */
 function passOn(answer: IncomingMessage, response: ServerResponse): void {
   answer.on('data', (chunk: Buffer) => {
     if (!response.write(chunk)) answer.pause();
@@ -45,30 +40,10 @@ function passOn(answer: IncomingMessage, response: ServerResponse): void {
   answer.once('end', () => response.end());
 }
 
-/** Reads an answer to its end. Rejects with SERVICE_UNAVAILABLE when it breaks off. */
-export async function readWhole(answer: IncomingMessage): Promise<WholeAnswer> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
-  } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', { cause });
-  }
-  const { statusCode = 502, headers } = answer;
-  const passed = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
-  return { statusCode, headers: Object.fromEntries(passed), body: Buffer.concat(chunks) };
-}
-
-export function sendWhole(exchange: Exchange, { statusCode, headers, body }: WholeAnswer): void {
-  if (statusCode >= 400) exchange.code = codeIn(body);
-  exchange.response.writeHead(statusCode, { ...headers, ...exchange.headers, 'content-length': body.length }).end(body);
-}
-
 /** Notes the code of a problem for log and metrics; problems are small, so that it is in the first bytes. */
 function noteCode(exchange: Exchange, answer: IncomingMessage): void {
   if (answer.headers['content-type'] !== 'application/problem+json') return;
   answer.once('data', (chunk: Buffer) => {
-    exchange.code = codeIn(chunk);
+    exchange.code = /"code":"([A-Z_]+)"/.exec(chunk.toString('latin1'))?.[1];
   });
 }
-
-const codeIn = (problem: Buffer) => /"code":"([A-Z_]+)"/.exec(problem.toString('latin1'))?.[1];

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { AppError } from '@acsp/errors';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
@@ -7,28 +8,21 @@ import type { Call } from '../exchange.js';
 export interface Upstream extends Disposable {
   /**
    * Sends a request on: method, target and bytes as they came, the headers as they are now. Resolves with the head of the answer, its body
-   * yet unread; rejects with SERVICE_UNAVAILABLE when the service cannot be reached, breaks off or stays silent.
+   * yet unread; rejects with SERVICE_UNAVAILABLE when the service cannot be reached, breaks off or stays silent. A GET ends when its client goes;
+   * a POST runs to its end, so that its caller can ask for its outcome.
    */
   forward(call: Call): Promise<IncomingMessage>;
 }
 
-interface Waiting {
-  readonly resolve: (answer: IncomingMessage) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-type Forwarded = IncomingMessage & { waiting?: Waiting };
-
+/** `timeoutMs`: how long the service may stay silent. */
 export function createProxy(baseUrl: string, timeoutMs: number): Upstream {
   const { protocol, hostname, port } = new URL(baseUrl);
   // The agent's time-out is what bounds a connection attempt; it also closes idle sockets before the service does.
   const agent = new Agent({ keepAlive: true, timeout: timeoutMs });
-  const middleware = createProxyMiddleware<Forwarded, ServerResponse>({
-    target: { protocol, hostname, port },
+  const middleware = createProxyMiddleware<IncomingMessage, ServerResponse>({
+    target: { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port },
     agent,
     proxyTimeout: timeoutMs,
-    // The request's own target, unparsed: the services and the signatures see the same text.
-    toProxy: true,
     selfHandleResponse: true,
     ejectPlugins: true,
     plugins: [settle],
@@ -36,17 +30,39 @@ export function createProxy(baseUrl: string, timeoutMs: number): Upstream {
   return {
     forward: ({ request, response }) =>
       new Promise((resolve, reject) => {
-        (request as Forwarded).waiting = { resolve, reject };
-        middleware(request, response, reject).catch(reject);
+        const pending = new Pending(resolve, reject);
+        if (request.method !== 'POST') response.once('close', () => pending.emit('close'));
+        middleware(request, pending as unknown as ServerResponse, reject).catch(reject);
       }),
     [Symbol.dispose]: () => agent.destroy(),
   };
 }
 
-const settle: Plugin<Forwarded, ServerResponse> = (proxy) => {
-  proxy.on('proxyRes', (answer, request) => request.waiting?.resolve(answer));
-  const fail = (cause: Error, request: Forwarded) =>
-    request.waiting?.reject(new AppError('SERVICE_UNAVAILABLE', { cause }));
+/**
+ * The response as the proxy knows it, which only listens to it. The proxy destroys its own request with the response that it was given, and the
+ * client's would end every POST whose client goes.
+ */
+class Pending extends EventEmitter {
+  destroyed = false;
+  readonly resolve: (answer: IncomingMessage) => void;
+  readonly reject: (error: unknown) => void;
+
+  constructor(resolve: (answer: IncomingMessage) => void, reject: (error: unknown) => void) {
+    super();
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+}
+
+const settle: Plugin = (proxy) => {
+  const pendingOf = (response: unknown) => response as Pending;
+  proxy.on('proxyRes', (answer, _, response) => pendingOf(response).resolve(answer));
+  const fail = (cause: Error, _: IncomingMessage, response: unknown) =>
+    pendingOf(response).reject(new AppError('SERVICE_UNAVAILABLE', { cause }));
   proxy.on('error', fail);
   proxy.on('econnreset', fail);
 };

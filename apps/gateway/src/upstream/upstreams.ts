@@ -1,16 +1,20 @@
 import { AppError } from '@acsp/errors';
+import type { Route } from '@acsp/operation';
+import { createStack } from '@acsp/service';
 import type { Config } from '../config.js';
-import type { Service } from '../route.js';
 import { createProxy, type Upstream } from './proxy.js';
 
 /** The services' public doors. */
-export interface Upstreams extends Disposable {
+export interface Upstreams extends AsyncDisposable {
   /** Throws SERVICE_UNAVAILABLE for a service that is not deployed. */
-  of(service: Service): Upstream;
+  of(route: Pick<Route, 'service' | 'desc'>): Upstream;
 }
 
+/** Event streams have a sign of life every 15 s (decisions, 6.3), whatever the patience with other answers. */
+const streamTimeoutMs = 60_000;
+
 export function createUpstreams(config: Config): Upstreams {
-  const urls: Readonly<Record<Service, string | undefined>> = {
+  const urls: Readonly<Record<string, string | undefined>> = {
     identity: config.IDENTITY_URL,
     search: config.SEARCH_URL,
     messaging: config.MESSAGING_URL,
@@ -19,18 +23,22 @@ export function createUpstreams(config: Config): Upstreams {
     events: config.EVENTS_URL,
     webhook: config.WEBHOOK_URL,
   };
-  const proxies = new Map<string, Upstream>();
-  for (const [service, url] of Object.entries(urls)) {
-    if (url !== undefined) proxies.set(service, createProxy(url, config.UPSTREAM_TIMEOUT_MS));
-  }
+  const stack = createStack();
+  const open = (timeoutMs: number) => {
+    const proxies = new Map<string, Upstream>();
+    for (const [service, url] of Object.entries(urls)) {
+      if (url !== undefined) proxies.set(service, stack.use(createProxy(url, timeoutMs)));
+    }
+    return proxies;
+  };
+  const answers = open(config.UPSTREAM_TIMEOUT_MS);
+  const streams = open(streamTimeoutMs);
   return {
-    of(service) {
-      const proxy = proxies.get(service);
+    of({ service, desc }) {
+      const proxy = (desc.methodKind === 'server_streaming' ? streams : answers).get(service);
       if (proxy !== undefined) return proxy;
       throw new AppError('SERVICE_UNAVAILABLE', { detail: `The ${service} service is not deployed here` });
     },
-    [Symbol.dispose]() {
-      for (const proxy of proxies.values()) proxy[Symbol.dispose]();
-    },
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
 }

@@ -1,18 +1,23 @@
 import { isPublicKey } from '@acsp/crypto';
 import type { ErrorCode } from '@acsp/errors';
-import { aid, metadata, text, textList } from '@acsp/http';
+import { aid, metadata, name, text, textList } from '@acsp/operation';
 import { z } from 'zod';
 
 // The fields that several operations of identity share, with their codes (interface 2.2, 4.1, 7.1).
 
 /** The AID of the caller, or of the agent that is asked about. */
 export const agentAid = aid();
+export const ownAid = aid({ missing: 'MISSING_FIELDS', code: 'INVALID_AID' });
 export const agentMetadata = metadata();
 export const ownerId = text({ max: 128 });
 export const endpoint = text({ max: 2048 }).refine(isWebUrl, 'INVALID_FIELD');
 
 /** Absent is MISSING_FIELDS here: registration, agent-init and quickstart say so of every field that they need. */
-export const agentName = text({ max: 100, missing: 'MISSING_FIELDS', code: 'INVALID_NAME' });
+export const agentName = name({ max: 100, missing: 'MISSING_FIELDS', code: 'INVALID_NAME' }).refine(
+  // The service signs its notices with this name.
+  (value) => value.trim().toLowerCase() !== 'acsp',
+  'INVALID_NAME',
+);
 export const capabilities = textList({
   min: 1,
   max: 50,
@@ -23,8 +28,7 @@ export const capabilities = textList({
 /** Their compact form: one text, split at commas or else at white space. */
 export const compactCapabilities = z
   .string({ error: missingOr('INVALID_CAPABILITIES') })
-  .transform(splitCapabilities)
-  .pipe(capabilities);
+  .refine((value) => capabilities.safeParse(splitCapabilities(value)).success, 'INVALID_CAPABILITIES');
 export const description = text({ max: 500, missing: 'MISSING_FIELDS' });
 export const longDescription = text({ max: 1000, missing: 'MISSING_FIELDS' });
 /** In lower case afterwards. */
@@ -33,11 +37,18 @@ export const publicKey = z
   .refine(isPublicKey, 'INVALID_PUBLIC_KEY')
   .toLowerCase();
 
+/** Optional fields of every registration. */
+export const extras = {
+  owner_id: ownerId.optional(),
+  endpoint: endpoint.optional(),
+  metadata: agentMetadata.default({}),
+};
+
 function missingOr(code: ErrorCode) {
   return ({ input }: { readonly input?: unknown }) => (input === undefined ? 'MISSING_FIELDS' : code);
 }
 
-function splitCapabilities(value: string): string[] {
+export function splitCapabilities(value: string): string[] {
   const parts = value.split(value.includes(',') ? ',' : /\s+/).map((part) => part.trim());
   return [...new Set(parts.filter((part) => part !== ''))];
 }

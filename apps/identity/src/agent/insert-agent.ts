@@ -1,78 +1,66 @@
-import { type BatchStatement, type OutboxRow, outboxRow } from '@acsp/database';
+import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
+import type { BatchStatement } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
-import type { Agent } from '../generated/prisma/client.js';
+import { agentEvent, events } from '../events.js';
 import { loginKeyDays, type NewLoginKey, newLoginKey } from '../login-key/new-login-key.js';
-import { agentEvent } from './event.js';
 
 /** An agent as it asks to be registered. */
-export interface Draft {
+export interface Registration {
   readonly aid: string;
-  readonly publicKey: string;
-  readonly agentName: string;
+  readonly public_key: string;
+  readonly agent_name: string;
   readonly capabilities: string[];
   readonly description: string;
-  readonly ownerId?: string;
-  readonly endpoint?: string;
+  readonly owner_id?: string | null | undefined;
+  readonly endpoint?: string | null | undefined;
   readonly metadata: JsonObject;
 }
 
 /** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
-export async function insertAgent({ database, config, clock }: Context, draft: Draft): Promise<NewLoginKey> {
+export async function insertAgent({ database, config, clock }: Context, registration: Registration): Promise<NewLoginKey> {
   const key = newLoginKey(clock.now(), loginKeyDays);
-  const { aid, publicKey, agentName: agent_name, capabilities, description, metadata, endpoint, ownerId } = draft;
-  const profile = { aid, agent_name, capabilities, description };
-  const { id: event_id, type, audience, payload } = outboxRow(agentEvent('registered', profile));
-  const registration: Registration = {
-    ...profile,
-    public_key: publicKey,
-    metadata,
+  const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata } = registration;
+  const inserted = await database.batch(insertAgents, {
+    ...{ aid, public_key, agent_name, capabilities, description, metadata },
+    owner_id: owner_id ?? null,
     endpoint: endpoint ?? null,
-    owner_id: ownerId ?? null,
     region_id: config.REGION_ID,
-    at: key.createdAt,
+    created_at: key.createdAt,
     hash: `\\x${key.hash.toString('hex')}`,
     expires_at: key.expiresAt,
-    event_id,
-    type,
-    audience,
-    payload,
-  };
-  const inserted = await database.batch(insertAgents, registration);
+    ...events.row(agentEvent('registered', { ...registration, created_at: key.createdAt }), key.createdAt),
+  });
   if (inserted === undefined) throw new AppError('AID_EXISTS');
   return key;
 }
 
-type Profile = Omit<Agent, 'status' | 'created_at' | 'updated_at'>;
-
-interface Registration extends Profile, Pick<OutboxRow, 'type' | 'audience' | 'payload'> {
-  readonly at: Date;
+interface Input extends EventRow, Required<Registration> {
+  readonly region_id: number;
+  readonly created_at: Date;
   /** Of the login key, as PostgreSQL writes bytes. */
   readonly hash: string;
   readonly expires_at: Date;
-  readonly event_id: string;
 }
 
 /** Agent, login key and event in one round trip. */
-const insertAgents: BatchStatement<Registration, unknown> = {
+const insertAgents: BatchStatement<Input, object> = {
+  name: 'register',
   columns: {
     aid: 'text',
     public_key: 'text',
     agent_name: 'text',
     capabilities: 'text[]',
     description: 'text',
-    metadata: 'jsonb',
+    metadata: 'json',
     endpoint: 'text',
     owner_id: 'text',
     region_id: 'int',
-    at: 'timestamptz',
+    created_at: 'timestamptz',
     hash: 'bytea',
     expires_at: 'timestamptz',
-    event_id: 'uuid',
-    type: 'text',
-    audience: 'text[]',
-    payload: 'text',
+    ...eventColumns,
   },
   key: ({ aid }) => aid,
   text: `
@@ -80,17 +68,16 @@ const insertAgents: BatchStatement<Registration, unknown> = {
       INSERT INTO agent (
         aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, created_at, updated_at
       )
-      SELECT aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, at, at FROM input
+      SELECT aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, created_at, created_at
+      FROM input
       ON CONFLICT DO NOTHING
       RETURNING aid
     ),
-    told AS (
-      INSERT INTO bus.outbox (id, type, occurred_at, audience, actor, payload)
-      SELECT event_id, type, at, audience, aid, payload::jsonb FROM input JOIN made USING (aid)
-    ),
     keyed AS (
       INSERT INTO login_key (hash, aid, created_at, expires_at)
-      SELECT hash, aid, at, expires_at FROM input JOIN made USING (aid)
-    )
+      SELECT hash, aid, created_at, expires_at FROM input JOIN made USING (aid)
+    ),
+    registered AS (SELECT input.* FROM input JOIN made USING (aid)),
+    ${insertEvents('registered')}
     SELECT aid AS key FROM made`,
 };

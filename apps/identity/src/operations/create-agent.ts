@@ -1,45 +1,33 @@
-import type { CreateAgentRequestSchema, CreateAgentResponseSchema } from '@acsp/contracts/identity/v1/identity';
+import { CreateAgentRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { z } from 'zod';
+import { fieldsOf } from '@acsp/operation';
+import type { z } from 'zod';
 import { describeCapabilities } from '../agent/describe-capabilities.js';
-import { agentMetadata, agentName, capabilities, longDescription } from '../agent/fields.js';
+import { agentName, capabilities, extras, longDescription } from '../agent/fields.js';
 import { agentLink, firstSteps } from '../agent/first-steps.js';
 import { insertAgent } from '../agent/insert-agent.js';
 import type { Context } from '../context.js';
 
 /** A new agent for whoever wants to start with a login key alone: its key pair is made here and the private key thrown away. */
-export async function createAgent(context: Context, request: CreateAgent) {
-  const { publicKey } = generateKeyPair();
-  const aid = aidOf(publicKey);
-  const description = request.description ?? describeCapabilities(request.capabilities);
-  const key = await insertAgent(context, { ...request, description, aid, publicKey });
+export async function createAgent(context: Context, input: z.infer<typeof createAgentInput>) {
+  const { publicKey: public_key } = generateKeyPair();
+  const aid = aidOf(public_key);
+  const agent = { ...input, description: input.description ?? describeCapabilities(input.capabilities), aid };
+  const key = await insertAgent(context, { ...agent, public_key });
   const { PUBLIC_URL: publicUrl } = context.config;
   return {
-    aid,
-    loginKey: key.key,
-    loginKeyExpires: timestampFromDate(key.expiresAt),
-    agentName: request.agentName,
-    capabilities: request.capabilities,
-    description,
-    metadata: request.metadata,
-    dashboardUrl: `${publicUrl}/dashboard`,
-    agentLink: agentLink(publicUrl, aid),
-    curlExamples: firstSteps(publicUrl, aid, key.key),
-  } satisfies MessageInitShape<typeof CreateAgentResponseSchema>;
+    ...agent,
+    login_key: key.key,
+    login_key_expires: key.expiresAt,
+    dashboard_url: `${publicUrl}/dashboard`,
+    agent_link: agentLink(publicUrl, aid),
+    curl_examples: firstSteps(publicUrl, aid, key.key),
+  };
 }
 
-type CreateAgent = z.infer<typeof createAgentInput>;
-
-export const createAgentInput = z
-  .object({
-    agent_name: agentName,
-    capabilities,
-    description: longDescription.optional(),
-    metadata: agentMetadata.default({}),
-  })
-  .transform(({ agent_name, ...same }) => ({
-    ...same,
-    agentName: agent_name,
-  })) satisfies z.ZodType<MessageInitShape<typeof CreateAgentRequestSchema>>;
+export const createAgentInput = fieldsOf(CreateAgentRequestSchema)({
+  agent_name: agentName,
+  capabilities,
+  description: longDescription.optional(),
+  metadata: extras.metadata,
+});

@@ -1,32 +1,27 @@
-import type {
-  CreateConnectTokenRequestSchema,
-  CreateConnectTokenResponseSchema,
-} from '@acsp/contracts/identity/v1/identity';
-import type { Agent } from '@acsp/rpc';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { z } from 'zod';
+import { createHash, randomBytes } from 'node:crypto';
+import { CreateConnectTokenRequestSchema } from '@acsp/contracts/identity/v1/identity';
+import { type Agent, type Call, fieldsOf } from '@acsp/operation';
 import { agentAid } from '../agent/fields.js';
-import { connectTokenKey, connectTokenSeconds, newConnectToken } from '../connect/connect-token.js';
+import { lockAgent } from '../agent/find-agent.js';
 import type { Context } from '../context.js';
 
+const lifetimeMs = 600_000;
+
 /** A link by which the agent's owner opens the dashboard as this agent: good once, for ten minutes. */
-export async function createConnectToken(
-  { config, store, clock }: Context,
-  _request: CreateConnectToken,
-  agent: Agent,
-) {
-  const token = newConnectToken();
-  await store.set(connectTokenKey(token), agent.aid, connectTokenSeconds);
-  return {
-    token,
-    connectUrl: `${config.PUBLIC_URL}/api/acsp/connect/${token}`,
-    expiresAt: timestampFromMs(clock.now().getTime() + connectTokenSeconds * 1000),
-  } satisfies MessageInitShape<typeof CreateConnectTokenResponseSchema>;
+export async function createConnectToken({ config, database, clock }: Context, _input: object, { aid }: Agent, call: Call) {
+  const token = randomBytes(32).toString('base64url');
+  const now = clock.now();
+  const expires_at = new Date(now.getTime() + lifetimeMs);
+  await database.transaction(call, async (tx) => {
+    await lockAgent(tx, aid);
+    await tx.connectToken.deleteMany({ where: { aid, expires_at: { lte: now } } });
+    await tx.connectToken.create({ data: { hash: hashConnectToken(token), aid, expires_at } });
+  });
+  return { token, connect_url: `${config.PUBLIC_URL}/api/acsp/connect/${token}`, expires_at };
 }
 
-type CreateConnectToken = z.infer<typeof createConnectTokenInput>;
+/** What is stored of a token, so that a reader of the table cannot redeem it. */
+export const hashConnectToken = (token: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(createHash('sha256').update(token).digest());
 
-export const createConnectTokenInput = z.object({ aid: agentAid }) satisfies z.ZodType<
-  MessageInitShape<typeof CreateConnectTokenRequestSchema>
->;
+export const createConnectTokenInput = fieldsOf(CreateConnectTokenRequestSchema)({ aid: agentAid });

@@ -1,20 +1,14 @@
-import type { GetSigningKeyRequestSchema, GetSigningKeyResponseSchema } from '@acsp/contracts/identity/v1/identity';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { z } from 'zod';
+import { GetSigningKeyRequestSchema } from '@acsp/contracts/identity/v1/identity';
+import { fieldsOf } from '@acsp/operation';
+import type { z } from 'zod';
 import { agentAid } from '../agent/fields.js';
 import { findAgent } from '../agent/find-agent.js';
 import type { Context } from '../context.js';
 
 /** The key by which the gateway checks a request that claims to come from this agent. */
-export async function getSigningKey(context: Context, { aid }: GetSigningKey) {
-  const { agent_name, public_key } = await findAgent(context, aid);
-  return { aid, agentName: agent_name, publicKey: public_key } satisfies MessageInitShape<
-    typeof GetSigningKeyResponseSchema
-  >;
+export async function getSigningKey(context: Context, { aid }: z.infer<typeof getSigningKeyInput>) {
+  const agent = await findAgent(context, aid);
+  return { ...agent, registered_at: agent.created_at };
 }
 
-type GetSigningKey = z.infer<typeof getSigningKeyInput>;
-
-export const getSigningKeyInput = z.object({ aid: agentAid }) satisfies z.ZodType<
-  MessageInitShape<typeof GetSigningKeyRequestSchema>
->;
+export const getSigningKeyInput = fieldsOf(GetSigningKeyRequestSchema)({ aid: agentAid });

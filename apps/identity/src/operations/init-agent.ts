@@ -1,39 +1,33 @@
-import type { InitAgentRequestSchema, InitAgentResponseSchema } from '@acsp/contracts/identity/v1/identity';
-import { aid } from '@acsp/http';
-import type { Agent } from '@acsp/rpc';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { z } from 'zod';
-import { changeAgent } from '../agent/change-agent.js';
-import { capabilities, description } from '../agent/fields.js';
+import { InitAgentRequestSchema } from '@acsp/contracts/identity/v1/identity';
+import { type Agent, type Call, fieldsOf } from '@acsp/operation';
+import type { z } from 'zod';
+import { capabilities, description, ownAid } from '../agent/fields.js';
 import { lockAgent } from '../agent/find-agent.js';
 import type { Context } from '../context.js';
+import { emitAgent } from '../events.js';
 import { issueLoginKey } from '../login-key/issue-login-key.js';
 import { loginKeyDays, newLoginKey } from '../login-key/new-login-key.js';
 
+type Input = z.infer<typeof initAgentInput>;
+
 /** A new login key for a registered agent, which may bring its profile up to date on the way. */
-export async function initAgent({ database, clock }: Context, request: InitAgent, { aid }: Agent) {
+export async function initAgent({ database, clock }: Context, input: Input, { aid }: Agent, call: Call) {
+  const { capabilities, description } = input;
   const key = newLoginKey(clock.now(), loginKeyDays);
-  const agent = await database.transaction(async (tx) => {
+  const agent = await database.transaction(call, async (tx) => {
     const known = await lockAgent(tx, aid);
     await issueLoginKey(tx, aid, key);
-    const { capabilities, description } = request;
     if (capabilities === undefined && description === undefined) return known;
-    return changeAgent(tx, aid, { capabilities, description, updated_at: key.createdAt });
+    const changed = await tx.agent.update({ where: { aid }, data: { capabilities, description, updated_at: key.createdAt } });
+    await emitAgent(tx, 'updated', changed);
+    return changed;
   });
-  return {
-    aid,
-    loginKey: key.key,
-    loginKeyExpires: timestampFromDate(key.expiresAt),
-    agentName: agent.agent_name,
-    capabilities: agent.capabilities,
-  } satisfies MessageInitShape<typeof InitAgentResponseSchema>;
+  const { agent_name } = agent;
+  return { aid, login_key: key.key, login_key_expires: key.expiresAt, agent_name, capabilities: agent.capabilities };
 }
 
-type InitAgent = z.infer<typeof initAgentInput>;
-
-export const initAgentInput = z.object({
-  aid: aid({ missing: 'MISSING_FIELDS', code: 'INVALID_AID' }),
+export const initAgentInput = fieldsOf(InitAgentRequestSchema)({
+  aid: ownAid,
   capabilities: capabilities.optional(),
   description: description.optional(),
-}) satisfies z.ZodType<MessageInitShape<typeof InitAgentRequestSchema>>;
+});

@@ -1,58 +1,38 @@
-import type { QuickstartRequestSchema, QuickstartResponseSchema } from '@acsp/contracts/identity/v1/identity';
+import { QuickstartCompactRequestSchema } from '@acsp/contracts/identity/v1/compact';
+import { QuickstartRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { z } from 'zod';
+import { fieldsOf } from '@acsp/operation';
+import type { z } from 'zod';
 import { describeCapabilities } from '../agent/describe-capabilities.js';
-import { eitherForm } from '../agent/either-form.js';
-import {
-  agentMetadata,
-  agentName,
-  capabilities,
-  compactCapabilities,
-  description,
-  endpoint,
-  ownerId,
-} from '../agent/fields.js';
+import { agentName, capabilities, compactCapabilities, description, extras, splitCapabilities } from '../agent/fields.js';
 import { insertAgent } from '../agent/insert-agent.js';
 import type { Context } from '../context.js';
 
 /** A new agent with a key pair that is made here, returned this once and not kept. */
-export async function quickstart(context: Context, request: Quickstart) {
-  const { publicKey, privateKey } = generateKeyPair();
-  const aid = aidOf(publicKey);
-  const description = request.description ?? describeCapabilities(request.capabilities);
-  const key = await insertAgent(context, { ...request, description, aid, publicKey });
-  return {
-    aid,
-    publicKey,
-    privateKey,
-    agentName: request.agentName,
-    capabilities: request.capabilities,
-    loginKey: key.key,
-    loginKeyExpires: timestampFromDate(key.expiresAt),
-    warning:
-      'Save private_key and login_key now: neither is kept here in readable form, and private_key is never shown again.',
-  } satisfies MessageInitShape<typeof QuickstartResponseSchema>;
+export async function quickstart(context: Context, input: z.infer<typeof quickstartInput>) {
+  const { publicKey: public_key, privateKey: private_key } = generateKeyPair();
+  const aid = aidOf(public_key);
+  const agent = { ...input, description: input.description ?? describeCapabilities(input.capabilities), aid, public_key };
+  const key = await insertAgent(context, agent);
+  return { ...agent, private_key, login_key: key.key, login_key_expires: key.expiresAt, warning };
 }
 
-type Quickstart = z.infer<typeof quickstartInput>;
+const warning =
+  'Save private_key and login_key now: neither is kept here in readable form, and private_key is never shown again.';
 
-const extras = {
+export const quickstartCompact = (context: Context, { name, ...input }: z.infer<typeof quickstartCompactInput>) =>
+  quickstart(context, { ...input, agent_name: name, capabilities: splitCapabilities(input.capabilities) });
+
+export const quickstartInput = fieldsOf(QuickstartRequestSchema)({
+  agent_name: agentName,
+  capabilities,
   description: description.optional(),
-  owner_id: ownerId.optional(),
-  endpoint: endpoint.optional(),
-  metadata: agentMetadata.default({}),
-};
+  ...extras,
+});
 
-const detailed = z
-  .object({ agent_name: agentName, capabilities, ...extras })
-  .transform(({ agent_name, owner_id, ...same }) => ({ ...same, agentName: agent_name, ownerId: owner_id }));
-
-const compact = z
-  .object({ name: agentName, capabilities: compactCapabilities, ...extras })
-  .transform(({ name, owner_id, ...same }) => ({ ...same, agentName: name, ownerId: owner_id }));
-
-export const quickstartInput = eitherForm('name', compact, detailed) satisfies z.ZodType<
-  MessageInitShape<typeof QuickstartRequestSchema>
->;
+export const quickstartCompactInput = fieldsOf(QuickstartCompactRequestSchema)({
+  name: agentName,
+  capabilities: compactCapabilities,
+  description: description.optional(),
+  ...extras,
+});

@@ -1,37 +1,30 @@
-import type {
-  RedeemConnectTokenRequestSchema,
-  RedeemConnectTokenResponseSchema,
-} from '@acsp/contracts/identity/v1/identity';
+import { RedeemConnectTokenRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { type Call, fieldsOf, type Principal } from '@acsp/operation';
 import { z } from 'zod';
 import { lockAgent } from '../agent/find-agent.js';
-import { connectTokenKey } from '../connect/connect-token.js';
 import type { Context } from '../context.js';
 import { issueLoginKey } from '../login-key/issue-login-key.js';
 import { connectKeyDays, newLoginKey } from '../login-key/new-login-key.js';
+import { hashConnectToken } from './create-connect-token.js';
 
-/** Exchanges a connect token for a login key of a day. The token is used up, even where its agent is no longer active. */
-export async function redeemConnectToken({ database, store, clock }: Context, { token }: RedeemConnectToken) {
-  const aid = await store.take(connectTokenKey(token));
-  if (aid === undefined) throw new AppError('CONNECT_TOKEN_INVALID');
-  const key = newLoginKey(clock.now(), connectKeyDays);
-  const agent = await database.transaction(async (tx) => {
-    const known = await lockAgent(tx, aid);
+type Input = z.infer<typeof redeemConnectTokenInput>;
+
+/** Exchanges a connect token for a login key of a day. Of several at once one gets it; what fails leaves the token as it was. */
+export const redeemConnectToken = ({ database, clock }: Context, { token }: Input, _caller: Principal, call: Call) =>
+  database.transaction(call, async (tx) => {
+    const key = newLoginKey(clock.now(), connectKeyDays);
+    const hash = hashConnectToken(token);
+    const found = await tx.connectToken.findUnique({ where: { hash } });
+    if (found === null) throw new AppError('CONNECT_TOKEN_INVALID');
+    // The agent is locked first, as every other change of its keys does it, so that none deadlocks with another.
+    const { aid, agent_name } = await lockAgent(tx, found.aid);
+    const { count } = await tx.connectToken.deleteMany({ where: { hash, expires_at: { gt: key.createdAt } } });
+    if (count === 0) throw new AppError('CONNECT_TOKEN_INVALID');
     await issueLoginKey(tx, aid, key);
-    return known;
+    return { aid, agent_name, login_key: key.key, login_key_expires: key.expiresAt };
   });
-  return {
-    aid,
-    agentName: agent.agent_name,
-    loginKey: key.key,
-    loginKeyExpires: timestampFromDate(key.expiresAt),
-  } satisfies MessageInitShape<typeof RedeemConnectTokenResponseSchema>;
-}
 
-type RedeemConnectToken = z.infer<typeof redeemConnectTokenInput>;
-
-export const redeemConnectTokenInput = z.object({ token: z.string('CONNECT_TOKEN_INVALID') }) satisfies z.ZodType<
-  MessageInitShape<typeof RedeemConnectTokenRequestSchema>
->;
+export const redeemConnectTokenInput = fieldsOf(RedeemConnectTokenRequestSchema)({
+  token: z.string('CONNECT_TOKEN_INVALID'),
+});

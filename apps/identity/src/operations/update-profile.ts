@@ -1,67 +1,45 @@
-import type { UpdateProfileRequestSchema, UpdateProfileResponseSchema } from '@acsp/contracts/identity/v1/identity';
-import { type Agent, parseFields } from '@acsp/rpc';
-import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf';
+import { UpdateProfileRequestSchema } from '@acsp/contracts/identity/v1/identity';
+import { type Agent, type Call, fieldsOf, parseFields } from '@acsp/operation';
+import type { JsonObject } from '@bufbuild/protobuf';
 import { z } from 'zod';
-import { changeAgent } from '../agent/change-agent.js';
 import { agentAid, agentMetadata, agentName, capabilities, endpoint, longDescription } from '../agent/fields.js';
 import { lockAgent } from '../agent/find-agent.js';
-import { toProfile } from '../agent/present.js';
+import { withMetadata } from '../agent/present.js';
 import type { Context } from '../context.js';
+import { emitAgent } from '../events.js';
+
+type Input = z.infer<typeof updateProfileInput>;
 
 /** Changes the given fields of the caller's own profile. Metadata is merged under the lock, so that two updates at once keep both. */
-export async function updateProfile({ database, clock }: Context, request: UpdateProfile, { aid }: Agent) {
-  const { agentName, capabilities, description, endpoint, metadata } = request;
-  const agent = await database.transaction(async (tx) => {
+export const updateProfile = ({ database, clock }: Context, { aid: _aid, ...input }: Input, { aid }: Agent, call: Call) =>
+  database.transaction(call, async (tx) => {
     const known = await lockAgent(tx, aid);
-    return changeAgent(tx, aid, {
-      agent_name: agentName,
-      capabilities,
-      description,
-      endpoint: endpoint === '' ? null : endpoint,
-      metadata: metadata && merge(known.metadata as JsonObject, metadata),
+    const data = {
+      ...input,
+      endpoint: input.endpoint === '' ? null : input.endpoint,
+      metadata: input.metadata && merge(known.metadata as JsonObject, input.metadata),
       updated_at: clock.now(),
-    });
+    };
+    const agent = await tx.agent.update({ where: { aid }, data });
+    await emitAgent(tx, 'updated', agent);
+    const fields_updated = updatable.filter((field) => input[field] !== undefined);
+    return { updated: true, aid, fields_updated, agent: withMetadata(agent) };
   });
-  return {
-    updated: true,
-    aid,
-    fieldsUpdated: givenFields(request),
-    agent: toProfile(agent),
-  } satisfies MessageInitShape<typeof UpdateProfileResponseSchema>;
-}
 
 /** Member by member. The limits hold for the outcome. */
-function merge(stored: JsonObject, given: JsonObject) {
-  return parseFields(mergedMetadata, { metadata: { ...stored, ...given } }).metadata as Record<string, never>;
-}
+const merge = (stored: JsonObject, given: JsonObject) =>
+  parseFields(mergedMetadata, { metadata: { ...stored, ...given } }).metadata as Record<string, never>;
 
 const mergedMetadata = z.object({ metadata: agentMetadata });
 
-/** Fields that may change, in the order in which the answer names them, and where the request has them. */
-const updatable = {
-  agent_name: 'agentName',
-  capabilities: 'capabilities',
-  description: 'description',
-  endpoint: 'endpoint',
-  metadata: 'metadata',
-} as const;
+/** Fields that may change, in the order in which the answer names them. */
+const updatable = ['agent_name', 'capabilities', 'description', 'endpoint', 'metadata'] as const;
 
-const givenFields = (request: Omit<UpdateProfile, 'aid'>): string[] =>
-  Object.entries(updatable).flatMap(([field, member]) => (request[member] === undefined ? [] : field));
-
-type UpdateProfile = z.infer<typeof updateProfileInput>;
-
-export const updateProfileInput = z
-  .object({
-    aid: agentAid,
-    agent_name: agentName.optional(),
-    capabilities: capabilities.optional(),
-    description: longDescription.optional(),
-    endpoint: z.union([z.literal(''), endpoint], 'INVALID_FIELD').optional(),
-    metadata: agentMetadata.optional(),
-  })
-  .transform(({ agent_name, ...same }) => ({ ...same, agentName: agent_name }))
-  .refine(
-    (request) => Object.values(updatable).some((member) => request[member] !== undefined),
-    'NO_FIELDS',
-  ) satisfies z.ZodType<MessageInitShape<typeof UpdateProfileRequestSchema>>;
+export const updateProfileInput = fieldsOf(UpdateProfileRequestSchema)({
+  aid: agentAid,
+  agent_name: agentName.optional(),
+  capabilities: capabilities.optional(),
+  description: longDescription.optional(),
+  endpoint: z.union([z.literal(''), endpoint], 'INVALID_FIELD').optional(),
+  metadata: agentMetadata.optional(),
+}).refine((input) => updatable.some((field) => input[field] !== undefined), 'NO_FIELDS');

@@ -1,18 +1,14 @@
-import type { VerifyAidRequestSchema, VerifyAidResponseSchema } from '@acsp/contracts/identity/v1/identity';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { z } from 'zod';
+import { VerifyAidRequestSchema } from '@acsp/contracts/identity/v1/identity';
+import { fieldsOf } from '@acsp/operation';
+import type { z } from 'zod';
 import { agentAid } from '../agent/fields.js';
 import { findAgent } from '../agent/find-agent.js';
 import type { Context } from '../context.js';
 
 /** The public key behind an AID, for whoever checks that agent's signatures. */
-export async function verifyAid(context: Context, { aid }: VerifyAid) {
+export async function verifyAid(context: Context, { aid }: z.infer<typeof verifyAidInput>) {
   const { public_key } = await findAgent(context, aid);
-  return { aid, ed25519Pubkey: public_key } satisfies MessageInitShape<typeof VerifyAidResponseSchema>;
+  return { aid, ed25519_pubkey: public_key };
 }
 
-type VerifyAid = z.infer<typeof verifyAidInput>;
-
-export const verifyAidInput = z.object({ aid: agentAid }) satisfies z.ZodType<
-  MessageInitShape<typeof VerifyAidRequestSchema>
->;
+export const verifyAidInput = fieldsOf(VerifyAidRequestSchema)({ aid: agentAid });

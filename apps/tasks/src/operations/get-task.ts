@@ -1,25 +1,25 @@
-import type { GetTaskRequestSchema, GetTaskResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
+import { GetTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
 import type { BatchStatement } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { z } from 'zod';
+import { fieldsOf } from '@acsp/operation';
+import type { z } from 'zod';
 import type { Context } from '../context.js';
 import { type Claim, type Message, Prisma, type Task } from '../generated/prisma/client.js';
-import { claimColumns, messageColumns, taskColumns } from '../task/columns.js';
+import { summaryColumns } from '../task/columns.js';
 import { callerAid, taskId } from '../task/fields.js';
-import { type Aggregated, toClaim, toMessage, toSummary, toTask } from '../task/present.js';
+import { type Aggregated, presentClaim, presentMessage, presentSummary, presentTask } from '../task/present.js';
 
 /** A task with its claims, subtasks and thread, oldest first. */
-export async function getTask(context: Context, { id }: GetTask) {
+export async function getTask(context: Context, { id }: z.infer<typeof getTaskInput>) {
   const now = context.clock.now();
   const task = await context.database.batch(details, { id });
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
   return {
-    task: toTask(task, now),
-    claims: task.claims?.map((claim) => toClaim(claim, task, now)) ?? [],
-    subtasks: task.subtasks?.map((subtask) => toSummary(subtask, now)) ?? [],
-    messages: task.messages?.map(toMessage) ?? [],
-  } satisfies MessageInitShape<typeof GetTaskResponseSchema>;
+    task: presentTask(task, now),
+    claims: task.claims?.map((claim) => presentClaim(claim, task, now)) ?? [],
+    subtasks: task.subtasks?.map((subtask) => presentSummary(subtask, now)) ?? [],
+    messages: task.messages?.map(presentMessage) ?? [],
+  };
 }
 
 type Details = Task & {
@@ -28,31 +28,52 @@ type Details = Task & {
   readonly messages: readonly Aggregated<Message>[] | null;
 };
 
-interface Asked {
-  readonly id: string;
+const columnsOf = (names: object, table: string) =>
+  Object.keys(names)
+    .map((name) => `${table}.${name}`)
+    .join(', ');
+
+interface Part {
+  readonly table: string;
+  readonly columns: string;
+  readonly where: string;
+  readonly maxRows: number;
+  readonly maxBytes: number;
 }
 
-/** One round trip. The newest 500 messages and 200 claims and subtasks, so that an answer has a bound. */
-const details: BatchStatement<Asked, Details> = {
+/** The newest rows of a table as a JSON array, oldest first: so many at most, and no more bytes of JSON than that. */
+const newest = ({ table, columns, where, maxRows, maxBytes }: Part) => `(
+  SELECT json_agg(part.row ORDER BY part.created_at, part.id) FROM (
+    SELECT row, created_at, id, sum(octet_length(row::text)) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
+      SELECT row_to_json(found) AS row, created_at, id
+      FROM (SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ${maxRows}) AS found
+    ) AS written
+  ) AS part WHERE bytes <= ${maxBytes})`;
+
+const mebibyte = 2 ** 20;
+
+/** One round trip, in which PostgreSQL builds 7 MiB at most. */
+const details: BatchStatement<{ readonly id: string }, Details> = {
+  name: 'task details',
   columns: { id: 'uuid' },
   key: ({ id }) => id,
   readOnly: true,
   maxInputs: 8,
-  text: Prisma.sql`
-    SELECT task.id AS key, ${taskColumns('task')},
-      (SELECT json_agg(c ORDER BY c.created_at, c.id)
-       FROM (SELECT ${claimColumns} FROM claim WHERE task_id = task.id ORDER BY created_at DESC LIMIT 200) AS c) AS claims,
-      CASE WHEN task.subtasks_count > 0 THEN
-        (SELECT json_agg(s ORDER BY s.created_at, s.id)
-         FROM (SELECT ${taskColumns('subtask')} FROM task AS subtask WHERE subtask.parent_id = task.id ORDER BY created_at DESC LIMIT 200) AS s)
-      END AS subtasks,
-      (SELECT json_agg(m ORDER BY m.created_at, m.id)
-       FROM (SELECT ${messageColumns} FROM message WHERE task_id = task.id ORDER BY created_at DESC LIMIT 500) AS m) AS messages
-    FROM input JOIN task ON task.id = input.id`.text,
+  text: `
+    SELECT task.id AS key, ${columnsOf(Prisma.TaskScalarFieldEnum, 'task')},
+      ${newest({
+        ...{ table: 'claim', columns: columnsOf(Prisma.ClaimScalarFieldEnum, 'claim') },
+        ...{ where: 'claim.task_id = task.id', maxRows: 200, maxBytes: mebibyte },
+      })} AS claims,
+      CASE WHEN task.subtasks_count > 0 THEN ${newest({
+        ...{ table: 'task AS subtask', columns: summaryColumns },
+        ...{ where: 'subtask.parent_id = task.id', maxRows: 200, maxBytes: 2 * mebibyte },
+      })} END AS subtasks,
+      ${newest({
+        ...{ table: 'message', columns: columnsOf(Prisma.MessageScalarFieldEnum, 'message') },
+        ...{ where: 'message.task_id = task.id', maxRows: 500, maxBytes: 4 * mebibyte },
+      })} AS messages
+    FROM input JOIN task ON task.id = input.id`,
 };
 
-type GetTask = z.infer<typeof getTaskInput>;
-
-export const getTaskInput = z.object({ aid: callerAid, id: taskId }) satisfies z.ZodType<
-  MessageInitShape<typeof GetTaskRequestSchema>
->;
+export const getTaskInput = fieldsOf(GetTaskRequestSchema)({ aid: callerAid, id: taskId });

@@ -1,106 +1,94 @@
-import type { PostMessageRequestSchema, PostMessageResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { type BatchStatement, newId } from '@acsp/database';
+import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
+import { PostMessageRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
+import { type AnswerRow, answerColumns, answerRow, asRepeated, type BatchStatement, keepAnswers, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { oneOf, text } from '@acsp/http';
-import type { Agent } from '@acsp/rpc';
-import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { z } from 'zod';
+import { type Agent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
+import { pause } from '@acsp/time';
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { z } from 'zod';
 import type { Context } from '../context.js';
-import { Prisma } from '../generated/prisma/client.js';
-import { columnList, type RuledTask, ruledColumns } from '../task/columns.js';
-import { holdsLive, notOver } from '../task/conditions.js';
+import { taskEvent } from '../task/change-row.js';
+import { refuseMessage } from '../task/decide.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
-import { eventRow, type Happening } from '../task/record.js';
-import { refuseMessage } from '../task/state.js';
+import { readTask } from '../task/known-tasks.js';
+
+type Input = z.infer<typeof postMessageInput>;
+
+const patienceMs = 4_000;
 
 /** Writes in the thread of a task: its creator, its assigned agent, or an agent with a live claim. */
-export async function postMessage({ clock, database }: Context, request: PostMessage, sender: Agent) {
-  const [at, id] = [clock.now(), newId()];
-  const post: Post = {
-    task_id: request.taskId,
-    message_id: id,
-    event_id: newId(),
-    aid: sender.aid,
-    name: sender.name,
-    msg_type: request.msgType,
-    content: request.content,
-    metadata: request.metadata,
-    at,
-  };
-  const task = await database.batch(posting, post);
-  if (task === undefined) throw new AppError('TASK_NOT_FOUND');
-  if (!task.posted) throw new AppError(refuseMessage(task, task.holds_live, sender.aid, at) ?? 'TASK_CLOSED');
-  return {
-    id,
-    taskId: request.taskId,
-    senderAid: sender.aid,
-    msgType: request.msgType,
-    content: request.content,
-    createdAt: timestampFromDate(at),
-  } satisfies MessageInitShape<typeof PostMessageResponseSchema>;
+export async function postMessage(context: Context, input: Input, sender: Agent, call: Call) {
+  const { aid: _aid, task_id, ...message } = input;
+  const until = Math.min(call.deadline, Date.now() + patienceMs);
+  for (let attempt = 1; Date.now() < until; attempt += 1) {
+    const at = context.clock.now();
+    const task = await readTask(context, task_id);
+    if (task === undefined) throw new AppError('TASK_NOT_FOUND');
+    const refused = refuseMessage(task, sender.aid, at);
+    if (refused !== undefined) throw new AppError(refused);
+    const id = newId();
+    const answer = { id, task_id, sender_aid: sender.aid, msg_type: input.msg_type, content: input.content, created_at: at };
+    const about = { before: task, after: task, claim_id: null, actor: sender.aid, message_id: id, at } as const;
+    const row = {
+      ...{ ...message, id, task_id, version: task.version, sender_aid: sender.aid, sender_name: sender.name, created_at: at },
+      ...taskEvent({ ...about, type: 'task.message_posted' }),
+      ...answerRow(call.once, answer),
+    };
+    if ((await context.database.batch(posting, row).catch(asRepeated)) !== undefined) return answer;
+    await pause(Math.random() * Math.min(2 ** attempt, 50), call.signal);
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast, or is locked' });
 }
 
-type Attempt = RuledTask & { readonly holds_live: boolean; readonly posted: boolean };
-
-interface Post extends Omit<Happening, 'says' | 'note'> {
+interface Post extends EventRow, AnswerRow {
+  readonly id: string;
   readonly task_id: string;
-  readonly name: string;
-  readonly msg_type: PostMessage['msgType'];
+  /** The task as it was when the rules were asked. */
+  readonly version: number;
+  readonly sender_aid: string;
+  readonly sender_name: string;
+  readonly msg_type: Input['msg_type'];
   readonly content: string;
   readonly metadata: JsonObject;
+  readonly created_at: Date;
 }
 
-const columns = {
-  task_id: 'uuid',
-  message_id: 'uuid',
-  event_id: 'uuid',
-  aid: 'text',
-  name: 'text',
-  msg_type: 'message_type',
-  content: 'text',
-  metadata: 'jsonb',
-  at: 'timestamptz',
-} as const satisfies Record<keyof Post, string>;
-
-/** The lock is shared: writers of several services do not wait for one another, only for a change of the task's state. */
-const posting: BatchStatement<Post, Attempt> = {
-  columns,
+/** The lock is shared: posts do not wait for one another, and no change of the task's state slips in between. */
+const posting: BatchStatement<Post, object> = {
+  name: 'post message',
+  columns: {
+    id: 'uuid',
+    task_id: 'uuid',
+    version: 'int',
+    sender_aid: 'text',
+    sender_name: 'text',
+    msg_type: 'message_type',
+    content: 'text',
+    metadata: 'json',
+    created_at: 'timestamptz',
+    ...eventColumns,
+    ...answerColumns,
+  },
   key: ({ task_id }) => task_id,
-  text: Prisma.sql`
-    , before AS (
-      SELECT ${ruledColumns('task')}, task.title, ${columnList(columns, 'input')}
-      FROM input CROSS JOIN LATERAL (
-        SELECT ${ruledColumns('task')}, task.title FROM task WHERE task.id = input.task_id FOR SHARE
-      ) AS task
+  text: `
+    , locked AS (
+      SELECT task.id FROM input JOIN task ON task.id = input.task_id AND task.version = input.version
+      FOR SHARE OF task SKIP LOCKED
     ),
+    post AS (SELECT input.* FROM input JOIN locked ON locked.id = input.task_id),
     posted AS (
       INSERT INTO message (id, task_id, sender_aid, sender_name, msg_type, content, metadata, created_at)
-      SELECT message_id, id, aid, name, msg_type, content, metadata, at FROM before
-      WHERE ${notOver('before', Prisma.sql`before.at`)} AND (before.aid IN (creator_aid, assigned_aid) OR ${holdsLive})
-      RETURNING task_id
+      SELECT id, task_id, sender_aid, sender_name, msg_type, content, metadata, created_at FROM post
     ),
-    changed AS (
-      SELECT ${ruledColumns('before')}, title, status AS previous_status, assigned_aid AS previous_assigned_aid, aid, at, message_id, event_id
-      FROM before JOIN posted USING (task_id)
-    ),
-    told AS (${eventRow({ event: Prisma.sql`'task.message_posted'` })})
-    SELECT before.id AS key, ${ruledColumns('before')}, ${holdsLive} AS holds_live, posted.task_id IS NOT NULL AS posted
-    FROM before LEFT JOIN posted USING (task_id)`.text,
+    ${insertEvents('post')},
+    ${keepAnswers('post')}
+    SELECT task_id AS key FROM post`,
 };
 
-type PostMessage = z.infer<typeof postMessageInput>;
-
-export const postMessageInput = z
-  .object({
-    aid: callerAid,
-    task_id: taskId,
-    content: text({ max: 4096, missing: 'MISSING_CONTENT', code: 'INVALID_CONTENT', clean: true }),
-    msg_type: oneOf(['comment', 'status_update', 'question', 'result']).default('comment'),
-    metadata: taskMetadata.default({}),
-  })
-  .transform(({ task_id, msg_type, ...same }) => ({
-    ...same,
-    taskId: task_id,
-    msgType: msg_type,
-  })) satisfies z.ZodType<MessageInitShape<typeof PostMessageRequestSchema>>;
+export const postMessageInput = fieldsOf(PostMessageRequestSchema)({
+  aid: callerAid,
+  task_id: taskId,
+  content: text({ max: 4096, missing: 'MISSING_CONTENT', code: 'INVALID_CONTENT', clean: true }),
+  msg_type: oneOf(['comment', 'status_update', 'question', 'result']).default('comment'),
+  metadata: taskMetadata.default({}),
+});

@@ -1,4 +1,5 @@
-import { aid, metadata, oneOf, text, textList, uuid } from '@acsp/http';
+import { type Agent, aid, metadata, oneOf, text, textList, uuid } from '@acsp/operation';
+import { cleanText, isBlank } from '@acsp/text';
 
 // The fields that several operations of tasks share, with their codes (interface 4.13, 7.1).
 
@@ -14,4 +15,10 @@ export const priority = oneOf(priorities);
 export const targetAid = aid({ code: 'INVALID_TARGET_AID' });
 export const taskMetadata = metadata();
 /** A comment, or a claim's message. */
-export const remark = text({ max: 1024, code: 'INVALID_CONTENT', clean: true });
+export const comment = text({ max: 1024, code: 'INVALID_CONTENT', clean: true });
+
+/** The agent that acts, as rules and notices know it: a name is cleaned like the text around it. */
+export function actorOf({ aid, name, registeredAt = 0 }: Agent) {
+  const cleaned = cleanText(name);
+  return { aid, name: isBlank(cleaned) ? 'An agent' : cleaned, since: new Date(registeredAt) };
+}

@@ -1,82 +1,111 @@
-import { type BatchStatement, newId } from '@acsp/database';
-import { AppError, type ErrorCode } from '@acsp/errors';
-import type { Agent } from '@acsp/rpc';
+import { type EventRow } from '@acsp/bus';
+import { type AnswerRow, answerColumns, answerRow, asRepeated, type BatchStatement, keepAnswers, newId } from '@acsp/database';
+import { AppError } from '@acsp/errors';
+import type { Agent, Call } from '@acsp/operation';
+import { pause } from '@acsp/time';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
-import { Prisma, type Task } from '../generated/prisma/client.js';
+import type { Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
-import { columnList } from './columns.js';
-import { notOver } from './conditions.js';
-import { type Happening, happeningColumns, recorded } from './record.js';
-import { refuseSubtask } from './state.js';
+import { insertRecords, type Record, recordColumns, recordOf } from './change-row.js';
+import { refuseSubtask } from './decide.js';
+import { actorOf } from './fields.js';
+import { readTask } from './known-tasks.js';
+import { presentTask } from './present.js';
+import type { TaskState } from './state.js';
 
 /** A task as an agent asks for it. */
-export interface Draft {
+export interface TaskDraft {
   readonly title: string;
   readonly description: string;
-  readonly requirements: readonly string[];
-  readonly tags: readonly string[];
+  readonly requirements: string[];
+  readonly tags: string[];
   readonly priority: TaskPriority;
-  readonly deadline?: Date;
-  readonly ttlMinutes: number;
-  readonly targetAid?: string;
-  readonly maxClaims: number;
-  readonly workspaceId?: string;
-  readonly groupId?: string;
-  readonly parentId?: string;
+  readonly deadline?: Date | undefined;
+  readonly ttl_minutes: number;
+  readonly target_aid?: string | undefined;
+  readonly max_claims: number;
+  readonly workspace_id?: string | undefined;
+  readonly group_id?: string | undefined;
+  readonly parent_id?: string | undefined;
   readonly metadata: JsonObject;
 }
 
-/** Writes a new task: a root, or a subtask of a parent that takes one from this agent. */
-export async function insertTask(context: Context, draft: Draft, creator: Agent): Promise<Task> {
-  if (draft.targetAid !== undefined) await requireActive(context, draft.targetAid, creator.requestId);
-  const row = newRow(draft, creator, context.clock.now());
-  const creation: Creation = {
-    ...row,
-    aid: row.creator_aid,
-    says: `${row.creator_name} created the task`,
-    note: null,
-    at: row.created_at,
-    message_id: newId(),
-    event_id: newId(),
-  };
-  const statement = row.parent_id === null ? insertRoot : insertSubtask;
-  const inherited = await context.database.batch(statement, creation);
-  if (inherited !== undefined) return { ...row, ...inherited };
-  throw new AppError(await whyRefused(context, row));
+const patienceMs = 4_000;
+
+/** Writes a new task, a root or a subtask of a parent that takes one from this agent, and answers with it. */
+export async function insertTask(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
+  if (draft.target_aid !== undefined) await requireActive(context, draft.target_aid, call);
+  const until = Math.min(call.deadline, Date.now() + patienceMs);
+  for (let attempt = 1; Date.now() < until; attempt += 1) {
+    const at = context.clock.now();
+    const parent = draft.parent_id === undefined ? undefined : await parentFor(context, draft.parent_id, creator.aid, at);
+    const task = newTask(draft, { creator, parent, at });
+    const answer = { task: presentTask(task, at) };
+    const state: TaskState = { ...task, version: 0, claims: [] };
+    const says = `${actorOf(creator).name} created the task`;
+    const row: Insertion = {
+      ...task,
+      parent_version: parent?.version ?? null,
+      ...recordOf(undefined, state, { event: 'task.created', says, actor: creator.aid }, at),
+      ...answerRow(call.once, answer),
+    };
+    const statement = parent === undefined ? insertRoot : insertSubtask;
+    const written = await context.database.batch(statement, row).catch(asRepeated);
+    if (written !== undefined) {
+      context.known.set(task.id, { task: state, at: performance.now() });
+      return answer;
+    }
+    await pause(Math.random() * Math.min(2 ** attempt, 50), call.signal);
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The parent is changing too fast, or is locked' });
 }
 
-/** What a subtask has from its parent. */
-type Inherited = Pick<Task, 'depth' | 'workspace_id' | 'group_id'>;
-type NewTask = Omit<Task, 'depth'>;
+async function requireActive({ identity }: Context, aid: string, call: Call): Promise<void> {
+  const { agents } = await identity.batchGetAgents({ aids: [aid] }, { call });
+  if (agents.length === 0)
+    throw new AppError('AID_NOT_FOUND', { detail: 'No active agent with the AID of target_aid' });
+}
 
-function newRow(draft: Draft, creator: Agent, now: Date): NewTask {
+/** The parent as it is, once the rules have let the agent add to it. */
+async function parentFor(context: Context, id: string, aid: string, at: Date): Promise<TaskState> {
+  const parent = await readTask(context, id);
+  if (parent === undefined) throw new AppError('PARENT_NOT_FOUND');
+  const refused = refuseSubtask(parent, aid, at);
+  if (refused !== undefined) throw new AppError(refused);
+  return parent;
+}
+
+interface Origin {
+  readonly creator: Agent;
+  readonly parent: TaskState | undefined;
+  readonly at: Date;
+}
+
+type NewTask = Omit<Task, 'version'>;
+
+function newTask(draft: TaskDraft, { creator, parent, at }: Origin): NewTask {
   return {
+    ...draft,
+    ...unclaimed,
     id: newId(),
     creator_aid: creator.aid,
     creator_name: creator.name,
-    parent_id: draft.parentId ?? null,
-    title: draft.title,
-    description: draft.description,
-    requirements: [...draft.requirements],
-    tags: [...draft.tags],
-    status: 'open',
-    priority: draft.priority,
+    creator_since: new Date(creator.registeredAt ?? 0),
+    parent_id: draft.parent_id ?? null,
+    depth: (parent?.depth ?? 0) + 1,
     deadline: draft.deadline ?? null,
-    ttl_minutes: draft.ttlMinutes,
-    expires_at: new Date(now.getTime() + draft.ttlMinutes * 60_000),
-    target_aid: draft.targetAid ?? null,
-    max_claims: draft.maxClaims,
-    workspace_id: draft.workspaceId ?? null,
-    group_id: draft.groupId ?? null,
-    metadata: draft.metadata,
-    created_at: now,
-    ...untouched,
+    expires_at: new Date(at.getTime() + draft.ttl_minutes * 60_000),
+    target_aid: draft.target_aid ?? null,
+    workspace_id: parent?.workspace_id ?? draft.workspace_id ?? null,
+    group_id: parent?.group_id ?? draft.group_id ?? null,
+    created_at: at,
   };
 }
 
 /** A task that nobody has claimed. */
-const untouched = {
+const unclaimed = {
+  status: 'open' as const,
   assigned_aid: null,
   assigned_name: null,
   claims_count: 0,
@@ -89,82 +118,63 @@ const untouched = {
   completed_at: null,
 };
 
-async function requireActive({ identity }: Context, aid: string, requestId: string): Promise<void> {
-  const { agents } = await identity.batchGetAgents({ aids: [aid] }, { requestId });
-  if (agents.length === 0)
-    throw new AppError('AID_NOT_FOUND', { detail: 'No active agent with the AID of target_aid' });
-}
-
-/** What of a new task is written; the other columns have their defaults. */
-const written = {
+/** Columns of a new task that have no default. */
+const inserted = {
   id: 'uuid',
   creator_aid: 'text',
   creator_name: 'text',
+  creator_since: 'timestamptz',
   parent_id: 'uuid',
+  depth: 'smallint',
   title: 'text',
   description: 'text',
   requirements: 'text[]',
   tags: 'text[]',
+  status: 'task_status',
   priority: 'task_priority',
   deadline: 'timestamptz',
   ttl_minutes: 'int',
   expires_at: 'timestamptz',
   target_aid: 'text',
   max_claims: 'int',
-  metadata: 'jsonb',
+  metadata: 'json',
   created_at: 'timestamptz',
   workspace_id: 'uuid',
   group_id: 'uuid',
-} as const satisfies Partial<Record<keyof NewTask, string>>;
+} as const satisfies Partial<{ readonly [Column in keyof NewTask]: string }>;
 
-type Creation = Pick<NewTask, keyof typeof written> & Happening;
+interface Insertion extends Pick<NewTask, keyof typeof inserted>, Record, EventRow, AnswerRow {
+  /** The parent takes the subtask as it was when the rules were asked, or not at all. */
+  readonly parent_version: number | null;
+}
 
-const columns = { ...written, ...happeningColumns };
-const { workspace_id, group_id, ...given } = columns;
-const newColumns = Prisma.raw([...Object.keys(written), 'depth'].join(', '));
+const columns = { ...inserted, parent_version: 'int', ...recordColumns, ...answerColumns } as const;
+const names = Object.keys(inserted).join(', ');
 
-/** From `changed`, the new tasks: their rows and what they leave behind. */
-const inserted = (key: 'id' | 'parent_id') => Prisma.sql`
-  inserted AS (
-    INSERT INTO task (${newColumns})
-    SELECT ${newColumns} FROM changed
-  ),
-  ${recorded({ event: Prisma.sql`'task.created'` })}
-  SELECT ${Prisma.raw(key)} AS key, depth, workspace_id, group_id FROM changed`;
+const insertion = `
+  inserted AS (INSERT INTO task (${names}) SELECT ${names} FROM made),
+  ${insertRecords('made')},
+  ${keepAnswers('made')}`;
 
-const asNew = Prisma.sql`
-  'open'::task_status AS status, NULL::text AS assigned_aid, NULL::task_status AS previous_status, NULL::text AS previous_assigned_aid`;
-
-const insertRoot: BatchStatement<Creation, Inherited> = {
+const insertRoot: BatchStatement<Insertion, object> = {
+  name: 'create task',
   columns,
   key: ({ id }) => id,
-  text: Prisma.sql`
-    , changed AS (SELECT ${columnList(given, 'input')}, ${asNew}, 1 AS depth, input.workspace_id, input.group_id FROM input),
-    ${inserted('id')}`.text,
+  text: `, made AS (SELECT * FROM input), ${insertion} SELECT id AS key FROM made`,
 };
 
-/** Inserts nothing where the parent does not take the subtask, by the rules of refuseSubtask on its row as it is; else the parent counts it. */
-const insertSubtask: BatchStatement<Creation, Inherited> = {
+/** Subtasks of one parent are written one after the other; the parent counts them, which is no change of its state. */
+const insertSubtask: BatchStatement<Insertion, object> = {
+  name: 'create subtask',
   columns,
   key: ({ parent_id }) => parent_id ?? '',
-  text: Prisma.sql`
+  text: `
     , parent AS (
-      UPDATE task SET subtasks_count = task.subtasks_count + 1 FROM input
-      WHERE task.id = input.parent_id AND input.aid IN (task.creator_aid, task.assigned_aid) AND task.depth < 3
-        AND ${notOver('task', Prisma.sql`input.at`)}
-      RETURNING task.id, task.depth, task.workspace_id, task.group_id
+      SELECT task.id FROM input JOIN task ON task.id = input.parent_id AND task.version = input.parent_version
+      FOR NO KEY UPDATE OF task SKIP LOCKED
     ),
-    changed AS (
-      SELECT ${columnList(given, 'input')}, ${asNew}, parent.depth + 1 AS depth, coalesce(parent.workspace_id, input.workspace_id) AS workspace_id,
-        coalesce(parent.group_id, input.group_id) AS group_id
-      FROM input JOIN parent ON parent.id = input.parent_id
-    ),
-    ${inserted('parent_id')}`.text,
+    counted AS (UPDATE task SET subtasks_count = subtasks_count + 1 FROM parent WHERE task.id = parent.id),
+    made AS (SELECT input.* FROM input JOIN parent ON parent.id = input.parent_id),
+    ${insertion}
+    SELECT parent_id AS key FROM made`,
 };
-
-async function whyRefused({ database }: Context, row: NewTask): Promise<ErrorCode> {
-  const parent = await database.prisma.task.findUnique({ where: { id: row.parent_id ?? '' } });
-  if (parent === null) return 'PARENT_NOT_FOUND';
-  // A parent that would take it now has just changed hands or state; it was closed to this agent when it asked.
-  return refuseSubtask(parent, row.creator_aid, row.created_at) ?? 'PARENT_CLOSED';
-}

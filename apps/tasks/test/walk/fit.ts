@@ -1,4 +1,4 @@
-import type { Agent } from '@acsp/rpc';
+import type { Agent } from '@acsp/operation';
 import { type Action, includes, moves, statusAt, submittable, terminal } from '../../src/task/state.js';
 import { liveClaims, type ModelClaim, type ModelTask } from './model.js';
 import type { Deed } from './step.js';

@@ -1,4 +1,4 @@
-import type { Agent } from '@acsp/rpc';
+import type { Agent } from '@acsp/operation';
 import type { TestClock } from '@acsp/testkit';
 import { expireTasks } from '../../src/task/expire-tasks.js';
 import { type Answer, agent, type Tasks } from '../harness.js';

@@ -1,61 +1,76 @@
+import { once } from 'node:events';
 import { EventSchema } from '@acsp/contracts/events/v1/event';
 import type { Postgres } from '@acsp/database';
 import { createWake, orAborted } from '@acsp/time';
 import { fromBinary } from '@bufbuild/protobuf';
 import type pg from 'pg';
-import type { Delivery, Subscription } from '../bus.js';
+import type { Delivery, Subscription, Take } from '../bus.js';
 import { subjectMatcher } from '../subject.js';
 import { onAnnouncement } from './announcements.js';
 import { readAfter, type StoredMessage } from './stored-message.js';
 
 /** How often a bus looks for what was published by another process. */
 export const pollMs = 1_000;
+/** A process that is killed takes again what it took in so long. */
 const saveMs = 100;
 
 interface Following {
-  readonly take: (delivery: Delivery) => Promise<void>;
+  readonly take: Take;
   readonly signal: AbortSignal;
 }
 
 type Follower = Pick<Postgres, 'session' | 'migrated'> & { readonly databaseUrl: string };
 
-/** One process at a time follows a name, under its lock, and the position is saved on the connection that holds it. */
+/** One process at a time follows a name, under its lock. */
 export async function followRows(follower: Follower, subscription: Subscription, following: Following): Promise<void> {
-  await orAborted(follower.migrated, following.signal);
-  let fail: (error: unknown) => void = () => {};
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject;
+  const { databaseUrl, session, migrated } = follower;
+  const { take, signal } = following;
+  await orAborted(migrated, signal);
+  const leading = session.lead(`bus.consumer.${subscription.name}`, async (client, ended) => {
+    const wake = createWake();
+    const stopListening = onAnnouncement(databaseUrl, wake.wake);
+    ended.addEventListener('abort', wake.wake);
+    await read(client, subscription, { take, signal: ended, wait: wake.wait }).finally(stopListening);
   });
-  const leading = follower.session.lead(`bus.consumer.${subscription.name}`, async (client, lost) => {
-    const signal = AbortSignal.any([following.signal, lost]);
-    await work(client, { ...follower, subscription, ...following, signal }).catch(fail);
-  });
-  await orAborted(failed, following.signal).finally(() => leading[Symbol.asyncDispose]());
+  if (!signal.aborted) await once(signal, 'abort');
+  await leading[Symbol.asyncDispose]();
 }
 
-interface Session extends Following {
-  readonly databaseUrl: string;
-  readonly subscription: Subscription;
+interface Reading extends Following {
+  /** Until another message may be there. */
+  readonly wait: (timeoutMs: number) => Promise<void>;
 }
 
-async function work(client: pg.Client, session: Session): Promise<void> {
-  const { databaseUrl, subscription, signal } = session;
-  const wake = createWake();
-  const stopListening = onAnnouncement(databaseUrl, wake.wake);
-  signal.addEventListener('abort', wake.wake, { once: true });
+async function read(client: pg.Client, { name, subjects, start }: Subscription, reading: Reading): Promise<void> {
+  const { take, signal, wait } = reading;
+  const fits = subjectMatcher(subjects);
+  let position = await startPosition(client, name, start);
+  let saved = { position, at: Date.now() };
+  // On the connection that holds the lock, so that nobody can save a position who has lost it.
+  const save = async () => {
+    if (saved.position === position) return;
+    await client.query('UPDATE bus.consumers SET position = $2 WHERE name = $1', [name, position]);
+    saved = { position, at: Date.now() };
+  };
   try {
-    let position = await startPosition(client, subscription);
     while (!signal.aborted) {
       const messages = await readAfter(client, position);
-      if (messages.length > 0) position = await takeAll(client, session, messages);
-      else await wake.wait(pollMs);
+      for (const message of messages) {
+        if (signal.aborted) break;
+        if (fits(message.subject)) await take(toDelivery(message), signal);
+        position = message.position;
+        if (Date.now() - saved.at >= saveMs) await save();
+      }
+      if (messages.length > 0) continue;
+      if (Date.now() - saved.at >= saveMs) await save();
+      await wait(saved.position === position ? pollMs : saveMs);
     }
   } finally {
-    stopListening();
+    await save().catch(() => {});
   }
 }
 
-async function startPosition(client: pg.Client, { name, start }: Subscription): Promise<string> {
+async function startPosition(client: pg.Client, name: string, start: Subscription['start']): Promise<string> {
   const { rows } = await client.query<{ position: string }>(
     `INSERT INTO bus.consumers (name, position)
       SELECT $1, CASE WHEN $2 THEN (SELECT coalesce(max(position), 0) FROM bus.messages) ELSE 0 END
@@ -65,31 +80,7 @@ async function startPosition(client: pg.Client, { name, start }: Subscription): 
   return rows[0]?.position ?? '0';
 }
 
-/** Answers the position of the last message that was taken. A process that is killed takes again what it took since the last save. */
-async function takeAll(client: pg.Client, session: Session, messages: readonly StoredMessage[]): Promise<string> {
-  const { subscription, take, signal } = session;
-  const fits = subjectMatcher(subscription.subjects);
-  const save = (position: string) =>
-    client.query('UPDATE bus.consumers SET position = $2 WHERE name = $1', [subscription.name, position]);
-  let taken: string | undefined;
-  let savedAt = Date.now();
-  try {
-    for (const message of messages) {
-      if (signal.aborted) break;
-      if (fits(message.subject)) await take(toDelivery(message));
-      taken = message.position;
-      if (Date.now() - savedAt < saveMs) continue;
-      await save(taken);
-      savedAt = Date.now();
-    }
-  } finally {
-    if (taken !== undefined) await save(taken);
-  }
-  return taken ?? String(BigInt(messages[0]?.position ?? 1) - 1n);
-}
-
-const toDelivery = ({ event, traceparent, behind }: StoredMessage): Delivery => ({
+const toDelivery = ({ event, traceparent }: StoredMessage): Delivery => ({
   event: fromBinary(EventSchema, event),
   trace: traceparent === null ? {} : { traceparent },
-  behind,
 });

@@ -6,15 +6,11 @@ export interface StoredMessage {
   readonly subject: string;
   readonly event: Buffer;
   readonly traceparent: string | null;
-  /** Messages after this one. */
-  readonly behind: number;
 }
 
 const after = {
   name: 'read-after',
-  text: `SELECT position, subject, event, traceparent,
-      ((SELECT max(position) FROM bus.messages) - position)::float8 AS behind
-    FROM bus.messages WHERE position > $1 ORDER BY position LIMIT 100`,
+  text: 'SELECT position, subject, event, traceparent FROM bus.messages WHERE position > $1 ORDER BY position LIMIT 100',
 };
 
 export async function readAfter(database: pg.Pool | pg.Client, position: string): Promise<StoredMessage[]> {

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import { reconnecting } from '@acsp/time';
-import type { Bus } from '../bus.js';
+import type { Bus, Delivery } from '../bus.js';
 import { followStream } from './follow.js';
 import { openLink } from './link.js';
 import { publishTo } from './publish.js';
@@ -11,12 +12,14 @@ export interface JetStreamBusOptions {
   /** `nats://user:password@host:4222`; the servers of a cluster separated by commas. */
   readonly url: string;
   readonly log: Log;
+  /** How long an event of a process that has died waits for another one; 10 s when absent. */
+  readonly ackWaitMs?: number;
 }
 
 const linkMs = 2_000;
 
 /** The bus on NATS JetStream, server 2.10 or later. */
-export function jetStreamBus({ url, log }: JetStreamBusOptions): Bus {
+export function jetStreamBus({ url, log, ackWaitMs = 10_000 }: JetStreamBusOptions): Bus {
   const connect = (name: string) => reconnecting({ name, log, open: () => openLink(url) });
   const consuming = connect('NATS');
   // A publication that fails closes its connection, to keep the order; consumers must not fall with it.
@@ -24,10 +27,16 @@ export function jetStreamBus({ url, log }: JetStreamBusOptions): Bus {
   const watchers = new Set<AsyncDisposable>();
   return {
     async publish(service, events) {
-      if (events.length > 0) await publishTo(await publishing.current(linkMs), service, events);
+      if (events.length > 0) await publishTo(await publishing.current(linkMs).catch(asUnavailable), service, events);
     },
     async follow(subscription, take, signal) {
-      await followStream(await consuming.current(linkMs), subscription, { take, signal });
+      // The end of the connection does not end the work on an event: it is acknowledged by nobody and comes again.
+      const taking = (delivery: Delivery) => take(delivery, signal);
+      const following = consuming.onEvery(`follower ${subscription.name}`, (link, ended) =>
+        followStream(link, subscription, { take: taking, ackWaitMs, signal: ended }),
+      );
+      if (!signal.aborted) await once(signal, 'abort');
+      await following[Symbol.asyncDispose]();
     },
     watch(watcher) {
       const watching = consuming.onEvery('watcher', (link, signal) => watchOn({ link, watcher, log, signal }));

@@ -1,0 +1,4 @@
+CREATE TABLE note (
+  id uuid PRIMARY KEY,
+  text text NOT NULL UNIQUE
+);

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url';
+import { openPostgres, type Postgres } from '@acsp/database';
+import type { Log } from '@acsp/telemetry';
+import { every, within } from '@acsp/time';
+import { deleteExpired } from './delete-expired.js';
+import { shareByUrl } from './share-by-url.js';
+
+export interface PostgresConnection extends Postgres {
+  /** Resolves when the tables are there. Rejects while they are not, once the first two seconds have passed. */
+  opened(): Promise<void>;
+}
+
+const migrations = [{ directory: fileURLToPath(new URL('../migrations', import.meta.url)), schema: 'store' }];
+const openWithinMs = 2_000;
+const sweepEveryMs = 60_000;
+
+/** This process's connections to the schema `store` of a database, shared by all who name the same URL. */
+export const connectPostgres = shareByUrl(open);
+
+function open(url: string, log: Log): PostgresConnection {
+  const postgres = openPostgres({ url, name: 'store', migrations, poolSize: 2, log });
+  let isOpen = false;
+  const opening = postgres.migrated.then(async () => {
+    isOpen = true;
+    // A batch tells PostgreSQL the latest time at which it may begin, for which it has to know PostgreSQL's clock.
+    await postgres.session.ping();
+  });
+  const openedInTime = within(openWithinMs, 'Opening the store', opening);
+  openedInTime.catch(() => {});
+  const sweep = every({ name: 'expired keys', intervalMs: sweepEveryMs, log }, async (signal) => {
+    await postgres.ping();
+    await deleteExpired(postgres.pool, signal);
+  });
+  return {
+    ...postgres,
+    opened: async () => {
+      if (!isOpen) await openedInTime;
+    },
+    async [Symbol.asyncDispose]() {
+      await sweep[Symbol.asyncDispose]();
+      await postgres[Symbol.asyncDispose]();
+    },
+  };
+}
