@@ -1,48 +1,57 @@
-import { createLimits } from './limits.js';
-import { deprecated, routes } from './routes.js';
+import { Credential } from '@acsp/contracts/edge/v1/edge';
+import { createLimits, type LimitName, limitNames } from './limits.js';
+import { movedPaths, routes } from './surface.js';
 
-/** Transcribed from interface, section 4, and from the operations that the decisions add (marked +); forms of one path one below the other. */
+/**
+ * Transcribed from interface, section 4, and from the operations that the decisions add (marked +); forms of one path one below the other, with the
+ * field or fields that choose each.
+ */
 const contract = `
+  POST register                 signature                         ? ed25519_pubkey
   POST register                 signature
-  POST agent-init               signature
+  POST agent-init               signature                         ? aid public_key signature
   POST agent-init               none
+  POST quickstart               none                              ? name
   POST quickstart               none
   POST profile/update           login_key
+  POST revoke                   signature                         ? attestation_id
   POST revoke                   signature
-  POST revoke                   signature
-  POST account-delete           unchecked_login_key
+  POST account-delete           login_key_unchecked
+  GET  status                   none                              ? aid
   GET  status                   none
-  GET  status                   none
-  POST connect                  login_key login_key_body
+  POST connect                  login_key login_key_in_body
   GET  connect/{token}          none
   GET  auth/verify              none
   POST search                   login_key signature
-  POST message/send             login_key signature
+  POST message/send             login_key signature               ? recipient_aid to
   POST message/send             login_key
   GET  inbox                    login_key aid
 + POST inbox/read               login_key
-  POST message/broadcast        login_key login_key_body
+  POST message/broadcast        login_key login_key_in_body       ? to_aids
   POST message/broadcast        login_key
   GET  message/history          login_key
-+ POST connect/propose          login_key login_key_body
++ POST connect/propose          login_key login_key_in_body
   GET  channels                 login_key none
-  POST channels                 login_key login_key_body
-  POST channels/join            login_key login_key_body
-+ POST channels/invite          login_key login_key_body
+  POST channels                 login_key login_key_in_body
+  POST channels/join            login_key login_key_in_body
++ POST channels/invite          login_key login_key_in_body
   GET  channels/messages        login_key none
-  POST channels/messages        login_key login_key_body
+  POST channels/messages        login_key login_key_in_body
   POST group/create             signature
   POST group/join               signature
   POST group/verify             signature
   POST group/invite             signature
   GET  group/members            signature
-  POST presence                 login_key login_key_body
-  POST presence/heartbeat       login_key login_key_body
+  POST presence                 login_key login_key_in_body
+  POST presence/heartbeat       login_key login_key_in_body
++ GET  presence                 login_key                         ? aids
 + GET  presence                 login_key
++ GET  presence-get             login_key                         ? aids
   GET  presence-get             login_key
++ GET  presence/get             login_key                         ? aids
 + GET  presence/get             login_key
-  POST presence/subscribe       login_key login_key_body
-  POST presence/sweep           internal
+  POST presence/subscribe       login_key login_key_in_body
+  POST presence/sweep           internal_token
   POST thread/create            signature
   POST thread/message           signature
   POST thread/status            signature
@@ -59,16 +68,17 @@ const contract = `
   GET  workspace/document/{id}  signature aid
   POST workspace/key/grant      signature
   GET  workspace/activity       signature
-  POST events/token             login_key login_key_body signature
+  POST events/token             login_key login_key_in_body signature
   GET  events/radio             event_token
   GET  events/stream            signature
   POST webhook/register         signature
   GET  webhook/status           none
-  POST webhook/worker           internal
-  POST attest                   signature
-  POST attest                   login_key
+  POST webhook/worker           internal_token
+  POST attest                   login_key                         ? target_aid
+  POST attest                   signature                         ? subject_aid
 + GET  attestations             none
   GET  mcp                      none
++ POST mcp                      none                              ? jsonrpc
   POST mcp                      none
 + POST a2a                      login_key
 + GET  a2a/agent-card           none
@@ -87,19 +97,28 @@ const contractRows = contract
   .trim()
   .split('\n')
   .map((line) => line.replace('+', ' ').trim().split(/\s+/))
-  .map(([method, path, ...by]) => `${method} /api/acsp/${path} ${by.join(' ')}`);
+  .map(([method, path, ...rest]) => `${method} /api/acsp/${path} ${rest.join(' ')}`);
 
-const formsOf = (http: string) => routes.filter((route) => route.http === http);
-const limitsOf = (path: string) => formsOf(path.replace(' ', ' /api/acsp/')).map(({ limit }) => limit);
+const credentials = (by: readonly Credential[]) => by.map((credential) => Credential[credential].toLowerCase());
+const rows = routes.map(({ method, path, by, given }) =>
+  [method, path, ...credentials(by), ...(given.length === 0 ? [] : ['?', ...given])].join(' '),
+);
+const formsOf = (http: string) => routes.filter(({ method, path }) => `${method} ${path}` === http);
 
 test('serves the operations of the interface, each by its credentials, and no other', () => {
-  expect(routes.map(({ http, by }) => `${http} ${by.join(' ')}`).sort()).toEqual(contractRows.sort());
+  expect(rows.sort()).toEqual(contractRows.sort());
 });
 
-test('has one form on each path that takes what no other form takes', () => {
-  for (const { http } of routes) {
-    const forms = formsOf(http);
-    expect(forms.map(({ when }) => when === undefined)).toEqual(forms.map((_, i) => i === forms.length - 1));
+test('names limits that exist', () => {
+  const named = routes.flatMap(({ limit }) => limit ?? []);
+  expect(limitNames).toEqual(expect.arrayContaining(named));
+});
+
+test('has an order between the forms of a path, and one limit of size', () => {
+  for (const { method, path } of routes) {
+    const forms = formsOf(`${method} ${path}`);
+    const open = forms.findIndex(({ given }) => given.length === 0);
+    if (path !== '/api/acsp/attest') expect(open).toBe(forms.length - 1);
     expect(new Set(forms.map(({ maxBodyBytes }) => maxBodyBytes)).size).toBe(1);
   }
 });
@@ -107,16 +126,17 @@ test('has one form on each path that takes what no other form takes', () => {
 test('has the limits that the interface names', () => {
   const limits = createLimits(1);
   const perMinute = (path: string) =>
-    limitsOf(path).map((name) => (name === undefined ? undefined : limits[name].limit));
-  expect(perMinute('POST register')).toEqual([5]);
-  expect(perMinute('POST quickstart')).toEqual([5]);
+    formsOf(path.replace(' ', ' /api/acsp/')).map(({ limit }) => limits[limit as LimitName]?.limit);
+  expect(perMinute('POST register')).toEqual([5, 5]);
+  expect(perMinute('POST quickstart')).toEqual([5, 5]);
   expect(perMinute('POST revoke')).toEqual([60, 5]);
   expect(perMinute('POST agent-init')).toEqual([10, 10]);
   expect(perMinute('POST profile/update')).toEqual([10]);
   expect(perMinute('POST message/broadcast')).toEqual([60, 5]);
-  expect(perMinute('POST attest')).toEqual([60, 10]);
+  expect(perMinute('POST attest')).toEqual([10, 60]);
   expect(perMinute('POST presence/subscribe')).toEqual([10]);
-  for (const path of ['POST presence/heartbeat', 'GET presence-get', 'GET inbox', 'GET message/history']) {
+  expect(perMinute('GET presence-get')).toEqual([30, 30]);
+  for (const path of ['POST presence/heartbeat', 'GET inbox', 'GET message/history']) {
     expect(perMinute(path)).toEqual([30]);
   }
 });
@@ -127,24 +147,46 @@ test('counts all task operations together', () => {
 });
 
 test('leaves nothing without a limit but health and what operators call', () => {
-  const unlimited = routes.filter(({ limit }) => limit === undefined).map(({ http, by }) => `${http} ${by}`);
-  expect(unlimited).toEqual([
+  const unlimited = routes.filter(({ limit }) => limit === undefined);
+  expect(unlimited.map(({ method, path, by }) => `${method} ${path} ${credentials(by)}`)).toEqual([
     'GET /api/acsp/status none',
-    'POST /api/acsp/presence/sweep internal',
-    'POST /api/acsp/webhook/worker internal',
+    'POST /api/acsp/presence/sweep internal_token',
+    'POST /api/acsp/webhook/worker internal_token',
   ]);
 });
 
 test('keeps no answer that holds a secret', () => {
-  const secret = new Set(routes.filter((route) => route.secret).map(({ http }) => http));
+  const secret = new Set(routes.filter((route) => route.secret).map(({ method, path }) => `${method} ${path}`));
   const named = ['register', 'agent-init', 'quickstart', 'connect', 'webhook/register', 'events/token'];
   expect(secret).toEqual(new Set(named.map((path) => `POST /api/acsp/${path}`)));
 });
 
+test('takes two megabytes where documents are stored, and 64 KiB elsewhere', () => {
+  const large = routes.filter(({ maxBodyBytes }) => maxBodyBytes !== 64 * 1024);
+  expect(large.map(({ path, maxBodyBytes }) => [path, maxBodyBytes])).toEqual([
+    ['/api/acsp/workspace/document/add', 2 << 20],
+  ]);
+});
+
+test('asks of signatures what the decisions say', () => {
+  const rule = (http: string, form = 0) => formsOf(http.replace(' ', ' /api/acsp/'))[form]?.signature;
+  const registration = { signer: 'registration', driftCode: 'INVALID_TIMESTAMP', missingCode: 'MISSING_FIELDS' };
+  expect(rule('POST register', 1)).toMatchObject(registration);
+  expect(rule('POST agent-init')).toMatchObject({ signer: 'holder', missingCode: 'MISSING_FIELDS' });
+  expect(rule('POST revoke', 1)).toMatchObject({ signer: 'holder', missingCode: 'AUTH_REQUIRED' });
+  expect(rule('POST revoke')).toMatchObject({ aid: ['attester_aid'], timeOptional: true });
+  expect(rule('GET events/stream')).toMatchObject({ field: 'sig', timeField: 'ts', driftSeconds: 300 });
+  for (const path of ['POST group/create', 'POST group/join', 'POST group/invite', 'GET group/members']) {
+    expect(rule(path)).toMatchObject({ driftSeconds: 60, driftCode: 'TIMESTAMP_OUT_OF_RANGE' });
+  }
+  for (const { signature } of routes.filter(({ method }) => method === 'POST')) expect(signature.field).toBe('signature');
+});
+
 test('says where deprecated paths went', () => {
-  const served = new Set(routes.map(({ http }) => http));
-  for (const { http, movedTo } of deprecated) {
-    expect(served.has(http)).toBe(false);
-    expect(served.has(`POST ${movedTo}`)).toBe(true);
+  const served = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+  expect(movedPaths).toHaveLength(3);
+  for (const { method, path, to } of movedPaths) {
+    expect(served.has(`${method} ${path}`)).toBe(false);
+    expect(served.has(`POST ${to}`)).toBe(true);
   }
 });

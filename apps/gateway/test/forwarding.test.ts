@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { principalHeader } from '@acsp/rpc';
+import { principalHeader } from '@acsp/operation';
 import { ask } from './support/ask.js';
 import { answerJson } from './support/stand-in.js';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';

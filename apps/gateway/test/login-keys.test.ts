@@ -1,5 +1,5 @@
 import { createLoginKey } from '@acsp/crypto';
-import { principalHeader } from '@acsp/rpc';
+import { principalHeader } from '@acsp/operation';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
 
 let gateway: TestGateway;

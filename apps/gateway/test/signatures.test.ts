@@ -1,5 +1,5 @@
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import { principalHeader } from '@acsp/rpc';
+import { principalHeader } from '@acsp/operation';
 import type { TestAgent } from './support/fake-identity.js';
 import { now, signatureOf, signed, signedInPython, signedTarget } from './support/signed.js';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';

@@ -1,14 +1,15 @@
+import { settings } from '@acsp/service';
 import { z } from 'zod';
 
-/** The environment of `npm start`; README.md of the project lists it. */
-export const configSchema = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+/** The environment of `npm start`; README.md of the project lists it. Variables of the gateway and the services are handed on to them. */
+export const configSchema = z.looseObject({
+  PORT: settings.port(8080),
   HOST: z.string().default('127.0.0.1'),
   DATA_DIR: z.string().default('.data'),
-  /** Under which agents reach the service; default `http://127.0.0.1:<PORT>`. */
-  PUBLIC_URL: z.url().optional(),
-  /** Multiplies every rate limit. */
-  RATE_LIMIT_SCALE: z.coerce.number().positive().default(1),
+  /** Under which agents reach the service; default `http://HOST:PORT`. */
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'it needs http:// or https:// in front' })
+    .optional(),
   /** Opens the internal operations; a random one when absent. */
   INTERNAL_TOKEN: z.string().min(16).optional(),
   /** A PostgreSQL server to use in place of the embedded one: databases are made on it. */
@@ -20,7 +21,7 @@ export const configSchema = z.object({
     .default(''),
   /** A JetStream server to use in place of the embedded bus. */
   NATS_URL: z.string().optional(),
-  /** A Redis server to use in place of memory. */
+  /** A Redis server to use in place of tables. */
   REDIS_URL: z.string().optional(),
 });
 

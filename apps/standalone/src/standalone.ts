@@ -3,75 +3,69 @@ import { createBus } from '@acsp/bus';
 import { configSchema as gatewayConfig } from '@acsp/gateway/config';
 import { createContext as createGateway } from '@acsp/gateway/context';
 import { start as startGateway } from '@acsp/gateway/server';
-import { configSchema as identityConfig } from '@acsp/identity/config';
-import { createContext as createIdentity } from '@acsp/identity/context';
-import { start as startIdentity } from '@acsp/identity/server';
-import { createStack, type Runtime } from '@acsp/service';
-import { configSchema as tasksConfig } from '@acsp/tasks/config';
-import { createContext as createTasks } from '@acsp/tasks/context';
-import { start as startTasks } from '@acsp/tasks/server';
+import { urlOf } from '@acsp/http';
+import { freePort } from '@acsp/local';
+import { createStack, loadConfig, type Running, type Runtime, type Service } from '@acsp/service';
 import type { Config } from './config.js';
 import { openDatabases } from './databases.js';
+import { services } from './services.js';
 import { untilReady } from './until-ready.js';
 
 export interface Standalone extends AsyncDisposable {
   /** Where agents call, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** By service, the public door and `host:port` of the contract door. */
-  readonly doors: Readonly<Record<'identity' | 'tasks', { readonly url: string; readonly address: string }>>;
-  /** Signs principals for the contract doors. */
-  readonly principalSecret: string;
+  /** By name. */
+  readonly services: Readonly<Record<string, Running<unknown>>>;
 }
 
 /** Every app in this process, joined over loopback as they are between machines. Ready when it resolves. */
 export async function startStandalone({ config, log, health }: Runtime<Config>): Promise<Standalone> {
   const stack = createStack({ log });
   try {
+    const port = config.PORT === 0 ? await freePort() : config.PORT;
     const databases = stack.use(await openDatabases(config));
     const bus = stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: await databases.open('bus'), log }));
-    const principalSecret = randomBytes(32).toString('hex');
+    const contractPorts = new Map<string, number>();
+    for (const { name } of services) contractPorts.set(name, await freePort());
     const common = {
+      ...inherited(config),
       HOST: '127.0.0.1',
-      HTTP_PORT: 0,
-      GRPC_PORT: 0,
-      PRINCIPAL_SECRET: principalSecret,
-      REDIS_URL: config.REDIS_URL,
+      HTTP_PORT: '0',
+      PRINCIPAL_SECRET: randomBytes(32).toString('hex'),
+      PUBLIC_URL: config.PUBLIC_URL ?? urlOf(config.HOST, port),
+      ...addresses(contractPorts),
     };
-    const publicUrl = config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`;
 
-    const identityEnv = { ...common, DATABASE_URL: await databases.open('identity'), PUBLIC_URL: publicUrl };
-    const identityContext = stack.use(
-      createIdentity(identityConfig.parse(identityEnv), log.child({ name: 'identity' }), { bus }),
-    );
-    const identity = stack.use(await startIdentity(identityContext, health));
-
-    const tasksEnv = { ...common, DATABASE_URL: await databases.open('tasks'), IDENTITY_GRPC: identity.address };
-    const tasksContext = stack.use(createTasks(tasksConfig.parse(tasksEnv), log.child({ name: 'tasks' }), { bus }));
-    const tasks = stack.use(await startTasks(tasksContext, health));
+    const start = async (service: Service) => {
+      const env = { ...common, DATABASE_URL: await databases.open(service.name), GRPC_PORT: `${contractPorts.get(service.name)}` };
+      const runtime = { config: loadConfig(service.config, env), log: log.child({ name: service.name }), health };
+      return [service.name, stack.use(await service.start(runtime, { bus }))] as const;
+    };
+    const running = Object.fromEntries(await Promise.all(services.map(start)));
+    await Promise.all([...Object.values(running).map(({ migrated }) => migrated), untilReady(bus)]);
 
     const gatewayEnv = {
       ...common,
+      ...Object.fromEntries(Object.entries(running).map(([name, { url }]) => [`${name.toUpperCase()}_URL`, url])),
       HOST: config.HOST,
-      PORT: config.PORT,
-      IDENTITY_GRPC: identity.address,
-      IDENTITY_URL: identity.url,
-      TASKS_URL: tasks.url,
-      RATE_LIMIT_SCALE: config.RATE_LIMIT_SCALE,
+      PORT: `${port}`,
+      DATABASE_URL: await databases.open('gateway'),
       INTERNAL_TOKEN: config.INTERNAL_TOKEN ?? randomBytes(32).toString('hex'),
     };
-    await Promise.all([identityContext.database.migrated, tasksContext.database.migrated, untilReady(bus)]);
-    const gatewayContext = stack.use(
-      createGateway(gatewayConfig.parse(gatewayEnv), log.child({ name: 'gateway' }), { bus }),
-    );
-    const gateway = stack.use(await startGateway(gatewayContext));
-    return {
-      url: gateway.url,
-      doors: { identity, tasks },
-      principalSecret,
-      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
-    };
+    const context = createGateway(loadConfig(gatewayConfig, gatewayEnv), log.child({ name: 'gateway' }), { bus });
+    const gateway = stack.use(await startGateway(stack.use(context)));
+    return { url: gateway.url, services: running, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
   } catch (error) {
     await Promise.resolve(stack[Symbol.asyncDispose]()).catch(() => {});
     throw error;
   }
 }
+
+/** What the operator set besides the standalone's own variables: TRUST_PROXY, RATE_LIMITS, REGION_ID and their like. */
+function inherited(config: Config): Record<string, string> {
+  const texts = Object.entries(config).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(texts);
+}
+
+const addresses = (ports: ReadonlyMap<string, number>) =>
+  Object.fromEntries([...ports].map(([name, port]) => [`${name.toUpperCase()}_GRPC`, `127.0.0.1:${port}`]));

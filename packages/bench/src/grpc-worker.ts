@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
-import { createPrincipals, type Principal, rpcClient } from '@acsp/rpc';
+import { type Agent, createPrincipals } from '@acsp/operation';
+import { createPeer } from '@acsp/service';
 import { percentile } from './latency.js';
 
 // A process of its own, as a worker that serves many agents would be: it runs cycles on command until its parent ends it.
@@ -23,7 +24,7 @@ export interface CycleResult {
   readonly p99Ms: number;
 }
 
-const agents = Array.from({ length: 50 }, (_, index): Principal & { aid: string } => ({
+const agents = Array.from({ length: 50 }, (_, index): Agent => ({
   aid: randomBytes(25).toString('hex'),
   name: `worker-${index}`,
   via: 'login_key',
@@ -31,26 +32,26 @@ const agents = Array.from({ length: 50 }, (_, index): Principal & { aid: string 
 }));
 const pick = (index: number) => agents[index % agents.length];
 
-const task = {
+const draft = {
   title: 'Summarise the weekly report',
   description: 'Read the attached report and write a summary of at most two hundred words for the board. '.repeat(3),
   requirements: ['english', 'finance'],
   tags: ['summary', 'report'],
 };
-const resultText = 'The week closed above plan; two risks remain open and both have owners. '.repeat(4);
+const result_text = 'The week closed above plan; two risks remain open and both have owners. '.repeat(4);
 
 type Tasks = ReturnType<typeof connect>;
 const connect = ({ address, secret }: CycleOrder) =>
-  rpcClient(TasksService, { address, principals: createPrincipals(secret), name: 'bench' });
+  createPeer(TasksService, { address, principals: createPrincipals([secret]), name: 'bench' });
 
 async function cycle(tasks: Tasks, index: number): Promise<void> {
   const creator = { caller: pick(index) };
   const worker = { caller: pick(index + 1) };
-  const created = await tasks.createTask(task, creator);
-  const taskId = created.task?.id ?? '';
-  await tasks.claimTask({ taskId }, worker);
-  await tasks.submitTask({ taskId, resultText }, worker);
-  const { status } = await tasks.updateTask({ taskId, action: 'approve' }, creator);
+  const created = await tasks.createTask({ ...draft }, creator);
+  const task_id = created.task?.id ?? '';
+  await tasks.claimTask({ task_id }, worker);
+  await tasks.submitTask({ task_id, result_text }, worker);
+  const { status } = await tasks.updateTask({ task_id, action: 'approve' }, creator);
   if (status !== 'done') throw new Error(`an approved task is ${status}`);
 }
 

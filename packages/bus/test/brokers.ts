@@ -3,19 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@acsp/local';
 import { ownNats } from '@acsp/testkit';
-import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
 import { type Bus, embeddedBus, jetStreamBus } from '../src/index.js';
 import { quietLog as log } from './quiet-log.js';
 
+/** For another process, which connects by `connectTo`. */
+export interface Address {
+  readonly natsUrl?: string;
+  readonly databaseUrl?: string;
+}
+
+/** Short, so that what a killed process had in hand comes again soon. */
+export const ackWaitMs = 1_000;
+
+export function connectTo({ natsUrl, databaseUrl = '' }: Address): Bus {
+  return natsUrl === undefined ? embeddedBus({ databaseUrl, log }) : jetStreamBus({ url: natsUrl, log, ackWaitMs });
+}
+
 /** A broker that a test has for itself. */
 export interface Broker extends AsyncDisposable {
-  /** Another bus on it; for the broker one like those of other processes. */
-  connect(): Bus;
-  /** For `createBus` in another process. */
-  readonly address: { natsUrl?: string; databaseUrl: string };
-  deadLetters(consumer: string): Promise<number>;
+  readonly address: Address;
+  /** A consumer of this name has a position. */
+  knows(consumer: string): Promise<boolean>;
   /** All that it holds is gone. */
   lose(): Promise<void>;
   /** SIGKILL. */
@@ -24,7 +35,11 @@ export interface Broker extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export async function natsBroker(): Promise<Broker> {
+export interface NatsBroker extends Broker {
+  ask<T>(question: (manager: JetStreamManager) => Promise<T>): Promise<T>;
+}
+
+export async function natsBroker(): Promise<NatsBroker> {
   const nats = await ownNats();
   async function ask<T>(question: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     const connection = await connect({ servers: nats.url });
@@ -35,17 +50,18 @@ export async function natsBroker(): Promise<Broker> {
     }
   }
   return {
-    connect: () => jetStreamBus({ url: nats.url, log }),
-    address: { natsUrl: nats.url, databaseUrl: '' },
-    async deadLetters(consumer) {
-      const options = { subjects_filter: `dead.${consumer}.>` };
-      const { state } = await ask(({ streams }) => streams.info('DEAD', options));
-      return Object.keys(state.subjects ?? {}).length;
-    },
+    address: { natsUrl: nats.url },
+    ask,
+    knows: (consumer) =>
+      ask(({ consumers }) => consumers.info('EVENTS', consumer)).then(
+        () => true,
+        (error) => {
+          if (error instanceof JetStreamApiError) return false;
+          throw error;
+        },
+      ),
     async lose() {
-      await ask(async ({ streams }) => {
-        for (const name of ['EVENTS', 'DEAD']) await streams.delete(name);
-      });
+      await ask(({ streams }) => streams.delete('EVENTS'));
       await nats.restart();
     },
     kill: () => nats.kill(),
@@ -59,25 +75,24 @@ export async function postgresBroker(): Promise<Broker> {
   // With fsync: without it a killed server forgets what it has confirmed.
   let server = await startPostgres({ dataDir });
   const { port } = server;
-  const url = server.url('bus');
-  await server.ensureDatabase('bus');
-  const kill = async () => {
-    process.kill(server.pid, 'SIGKILL');
-    await server[Symbol.asyncDispose]();
-  };
-  async function execute(text: string, values: unknown[] = []): Promise<number> {
-    const client = new pg.Client(url);
+  const databaseUrl = await server.ensureDatabase('bus');
+  async function count(text: string, values: unknown[] = []): Promise<number> {
+    const client = new pg.Client(databaseUrl);
     await client.connect();
-    const { rowCount } = await client.query(text, values);
-    await client.end();
-    return rowCount ?? 0;
+    try {
+      return (await client.query(text, values)).rowCount ?? 0;
+    } finally {
+      await client.end();
+    }
   }
   return {
-    connect: () => embeddedBus({ databaseUrl: url, log }),
-    address: { databaseUrl: url },
-    deadLetters: (consumer) => execute('SELECT FROM bus.dead_letters WHERE consumer = $1', [consumer]),
-    lose: async () => void (await execute('TRUNCATE bus.messages, bus.consumers CASCADE')),
-    kill,
+    address: { databaseUrl },
+    knows: async (consumer) => (await count('SELECT FROM bus.consumers WHERE name = $1', [consumer])) === 1,
+    lose: async () => void (await count('TRUNCATE bus.messages, bus.consumers')),
+    async kill() {
+      process.kill(server.pid, 'SIGKILL');
+      await server[Symbol.asyncDispose]();
+    },
     async restart() {
       server = await startPostgres({ dataDir, port });
     },

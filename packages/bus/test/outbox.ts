@@ -1,23 +1,31 @@
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
-import { emit, openPostgres, outboxMigrations, type Postgres, type RawExecutor } from '@acsp/database';
-import { create, toJson } from '@bufbuild/protobuf';
+import { openPostgres, type Postgres, type RawExecutor } from '@acsp/database';
+import { fromMessage, type PublicOf } from '@acsp/operation';
+import { create } from '@bufbuild/protobuf';
 import type pg from 'pg';
+import { defineEvents, outboxMigrations } from '../src/index.js';
 import { quietLog as log } from './quiet-log.js';
 
-/** The database of a service of which only the outbox matters. */
-export const openOutbox = (url: string): Postgres => openPostgres({ url, migrations: [outboxMigrations], log });
+export const taskEvents = defineEvents({ task: TaskEventSchema });
+
+/** The database of a service of which only the tables of this package matter. */
+export const openOutbox = (url: string, name = 'test'): Postgres =>
+  openPostgres({ url, name, migrations: [outboxMigrations], log });
+
+export const taskPayload = (title: string) =>
+  fromMessage(TaskEventSchema, create(TaskEventSchema, { title })) as PublicOf<typeof TaskEventSchema>;
 
 export async function emitTask(database: pg.Pool | pg.PoolClient, title: string): Promise<void> {
-  const payload = toJson(TaskEventSchema, create(TaskEventSchema, { title }));
-  await emit(executor(database), { type: 'task.created', audience: ['global'], payload });
+  const event = { type: 'task.created', audience: ['global'], actor: null, payload: taskPayload(title) } as const;
+  await taskEvents.emit(executor(database), event);
 }
 
 export async function unpublished(pool: pg.Pool): Promise<number> {
   return (await pool.query('SELECT FROM bus.outbox WHERE published_at IS NULL')).rowCount ?? 0;
 }
 
-/** What of a Prisma client `emit` needs. */
-function executor(database: pg.Pool | pg.PoolClient): RawExecutor {
+/** The part of a Prisma client that `emit` needs. */
+export function executor(database: pg.Pool | pg.PoolClient): RawExecutor {
   return {
     async $executeRaw(strings, ...values) {
       const text = strings.reduce((before, after, index) => `${before}$${index}${after}`);

@@ -67,6 +67,8 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const committed = () => {
     for (const listener of listeners) listener();
   };
+  // Batches go by PostgreSQL's clock, which is known once it has been asked.
+  void postgres.migrated.then(() => session.ping()).catch(() => {});
   const housekeeping = every({ name: 'old answers', intervalMs: housekeepingMs, log }, async () => {
     await postgres.ping();
     await deleteExpiredAnswers(pool);

@@ -44,5 +44,6 @@ export function fromStatus({ code, details: detail, metadata }: StatusObject): A
   });
 }
 
-const isTransport = (code: status) =>
-  code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED || code === status.CANCELLED;
+/** A peer that lacks an rpc is one of an earlier version, which is being replaced. */
+const transportCodes = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED, status.UNIMPLEMENTED];
+const isTransport = (code: status) => transportCodes.includes(code);

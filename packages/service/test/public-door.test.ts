@@ -74,7 +74,9 @@ test('a body without a length is refused as soon as it is too large', async () =
   const principal = service.principals.sign({ ...anonymous, rpc: rpcName(TrialService.method.measureText) });
   const request = httpRequest({ hostname, port, method: 'POST', headers: { 'acsp-principal': principal } });
   for (let part = 0; part < 5; part++) request.write('x'.repeat(64 * 1024));
-  const response = await new Promise<{ statusCode?: number | undefined }>((resolve) => request.once('response', resolve));
+  const response = await new Promise<{ statusCode?: number | undefined }>((resolve) =>
+    request.once('response', resolve),
+  );
   expect(response.statusCode).toBe(413);
   request.destroy();
 });
@@ -120,7 +122,10 @@ test('an rpc that the service lacks, one for services only and none at all are a
     const response = await withRpc(rpc);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('1');
-    expect(await response.json()).toMatchObject({ code: 'SERVICE_UNAVAILABLE', detail: expect.stringContaining('not available') });
+    expect(await response.json()).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      detail: expect.stringContaining('not available'),
+    });
   }
 });
 
@@ -142,7 +147,10 @@ test('a fault says nothing of the inside, an outage is 503', async () => {
 test('the AID that a body names must be the caller', async () => {
   const { aid } = ann;
   for (const fields of [{ aid }, { from: aid }, { from: aid, aid }, {}, { aid: null }]) {
-    expect(await call(ann, 'POST /notes/signed', { ...fields, text: 'x' })).toMatchObject({ status: 200, body: { by: aid } });
+    expect(await call(ann, 'POST /notes/signed', { ...fields, text: 'x' })).toMatchObject({
+      status: 200,
+      body: { by: aid },
+    });
   }
   for (const fields of [{ aid: 'b' }, { from: 'b' }, { from: aid, aid: 'b' }, { from: 'b', aid }]) {
     expect(await call(ann, 'POST /notes/signed', { ...fields, text: 'x' })).toMatchObject({

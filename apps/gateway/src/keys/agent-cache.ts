@@ -16,7 +16,7 @@ export interface AgentCache<T> {
   find(id: string, key: string, guard?: () => void): Promise<T>;
   /** Invalidates what was learned about this agent, answers still on their way included. */
   drop(aid: string): void;
-  /** As `drop` for all agents, except that answers on their way may still be used once. */
+  /** As `drop` for all agents, except that those who wait for an answer now may still use it. */
   clear(): void;
 }
 
@@ -78,7 +78,10 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
       entries.drop(aid);
       for (const { dropped } of open) dropped.add(aid);
     },
-    clear: entries.clear,
+    clear() {
+      entries.clear();
+      latest.clear();
+    },
   };
 }
 

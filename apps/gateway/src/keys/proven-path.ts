@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Tells for how long the path from identity's outbox to this process has been whole. The gateway sends a nonce, and identity emits it as an event:
- * a process that sees it has seen every change that was committed before the nonce was sent.
+ * The heartbeat of the path from identity's outbox to this process. The gateway sends a nonce, and identity emits it as an event: when it is seen,
+ * every change has been seen that was committed before the nonce was sent.
  */
 export interface ProvenPath {
   /** Sends a nonce where the newest is older than 250 ms. Nobody waits for it. */
   probe(): void;
-  /** A nonce came out of the bus, this process's own or that of another gateway. */
+  /** Takes a nonce that came out of the bus; those of other gateways tell nothing here. */
   see(nonce: string): void;
   /** Whether events are heard at all. */
   setLive(live: boolean): void;

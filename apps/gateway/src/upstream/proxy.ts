@@ -61,7 +61,7 @@ class Pending extends EventEmitter {
 const settle: Plugin = (proxy) => {
   const pendingOf = (response: unknown) => response as Pending;
   proxy.on('proxyRes', (answer, _, response) => pendingOf(response).resolve(answer));
-  const fail = (cause: Error, _: IncomingMessage, response: unknown) =>
+  const fail = (cause: Error, _?: unknown, response?: unknown) =>
     pendingOf(response).reject(new AppError('SERVICE_UNAVAILABLE', { cause }));
   proxy.on('error', fail);
   proxy.on('econnreset', fail);

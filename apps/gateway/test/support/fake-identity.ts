@@ -1,24 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@acsp/bus';
+import { EventSchema } from '@acsp/contracts/events/v1/event';
+import { PathEventSchema } from '@acsp/contracts/identity/v1/events';
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { aidOf, createLoginKey, generateKeyPair } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import { type AnyOperation, byService, type Principals, serveRpc } from '@acsp/rpc';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { z } from 'zod';
+import { type Fields, type Principals, principalHeader, requestFields, toMessage } from '@acsp/operation';
+import { serveRpc } from '@acsp/rpc';
+import { create, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
+import { anyPack } from '@bufbuild/protobuf/wkt';
 
 export interface TestAgent {
   readonly aid: string;
   readonly publicKey: string;
   readonly privateKey: string;
   readonly loginKey: string;
+  readonly registeredAt: number;
 }
 
-/** The two questions that the gateway asks the identity service, answered from memory over real gRPC. */
+/** The questions that the gateway asks the identity service, answered from memory over real gRPC. */
 export interface FakeIdentity extends AsyncDisposable {
   readonly address: string;
   /** How often each question was asked. */
-  readonly asked: { verifyLoginKey: number; getSigningKey: number };
-  /** Awaited before every answer. */
+  readonly asked: { verifyLoginKey: number; getSigningKey: number; provePath: number };
+  /** Awaited before every answer about an agent. */
   delay: () => Promise<void>;
+  /** Awaited before every answer to ProvePath; it emits its event first, as far as the bus goes. */
+  delayProof: () => Promise<void>;
+  /** The way of its events; absent as long as the relay stands still. */
+  bus: Pick<Bus, 'publish'> | undefined;
   register(options?: { expiresAt?: Date }): TestAgent;
   revoke(agent: TestAgent): void;
 }
@@ -26,46 +36,76 @@ export interface FakeIdentity extends AsyncDisposable {
 interface Holder {
   readonly aid: string;
   readonly agent_name: string;
-  readonly expiresAt: Date;
+  readonly expires_at: Date;
+  readonly registered_at: Date;
 }
+
+export const publish = <Desc extends DescMessage>(
+  bus: Pick<Bus, 'publish'>,
+  type: string,
+  [schema, payload]: [Desc, MessageInitShape<Desc>],
+): Promise<void> =>
+  bus.publish('identity', [
+    create(EventSchema, { id: randomUUID(), type, payload: anyPack(schema, create(schema, payload)) }),
+  ]);
 
 export async function fakeIdentity(principals: Principals): Promise<FakeIdentity> {
   const loginKeys = new Map<string, Holder>();
-  const signers = new Map<string, string>();
-  const asked = { verifyLoginKey: 0, getSigningKey: 0 };
-  const identity = { asked, delay: async () => {} };
-
-  const answers: Record<string, AnyOperation> = {
-    verifyLoginKey: byService(z.object({ login_key: z.string() }), async (_, { login_key }) => {
-      asked.verifyLoginKey += 1;
-      const holder = loginKeys.get(login_key);
-      await identity.delay();
-      if (holder === undefined) throw new AppError('INVALID_LOGIN_KEY');
-      return { aid: holder.aid, agentName: holder.agent_name, expiresAt: timestampFromMs(holder.expiresAt.getTime()) };
-    }),
-    getSigningKey: byService(z.object({ aid: z.string() }), async (_, { aid }) => {
-      asked.getSigningKey += 1;
-      const publicKey = signers.get(aid);
-      await identity.delay();
-      if (publicKey === undefined) throw new AppError('AID_NOT_FOUND');
-      return { aid, agentName: 'signer', publicKey };
-    }),
+  const signers = new Map<string, Omit<Holder, 'expires_at'> & { readonly public_key: string }>();
+  const identity: Omit<FakeIdentity, 'address' | 'register' | 'revoke' | typeof Symbol.asyncDispose> = {
+    asked: { verifyLoginKey: 0, getSigningKey: 0, provePath: 0 },
+    delay: async () => {},
+    delayProof: async () => {},
+    bus: undefined,
   };
-  const unused = byService(z.unknown(), () => Promise.reject(new Error('not for the gateway')));
-  const operations = Object.fromEntries(
-    IdentityService.methods.map(({ localName }) => [localName, answers[localName] ?? unused]),
-  );
-  const log = { error: () => {} };
-  const host = '127.0.0.1';
-  const door = await serveRpc({ service: IdentityService, operations, context: {}, principals, host, port: 0, log });
+  const find = async <T>(found: T | undefined, code: 'INVALID_LOGIN_KEY' | 'AID_NOT_FOUND') => {
+    await identity.delay();
+    if (found === undefined) throw new AppError(code);
+    return found;
+  };
+
+  async function answer(rpc: string, { login_key, aid, nonce }: Fields): Promise<unknown> {
+    switch (rpc) {
+      case 'VerifyLoginKey':
+        identity.asked.verifyLoginKey += 1;
+        return find(loginKeys.get(String(login_key)), 'INVALID_LOGIN_KEY');
+      case 'GetSigningKey':
+        identity.asked.getSigningKey += 1;
+        return find(signers.get(String(aid)), 'AID_NOT_FOUND');
+      case 'ProvePath':
+        identity.asked.provePath += 1;
+        if (identity.bus) await publish(identity.bus, 'path.proven', [PathEventSchema, { nonce: String(nonce) }]);
+        await identity.delayProof();
+        return {};
+      default:
+        throw new Error(`${rpc} is not for the gateway`);
+    }
+  }
+
+  const door = await serveRpc({
+    service: IdentityService,
+    host: '127.0.0.1',
+    port: 0,
+    handle: async (desc, request, call) => {
+      principals.verify(call.header(principalHeader));
+      return toMessage(desc.output, await answer(desc.name, requestFields(desc.input, request)));
+    },
+  });
 
   return Object.assign(identity, {
     address: door.address,
     register({ expiresAt = new Date(Date.now() + 86_400_000) } = {}) {
       const keys = generateKeyPair();
-      const agent = { ...keys, aid: aidOf(keys.publicKey), loginKey: createLoginKey().key };
-      loginKeys.set(agent.loginKey, { aid: agent.aid, agent_name: 'holder', expiresAt });
-      signers.set(agent.aid, agent.publicKey);
+      const registered_at = new Date(1_700_000_000_000 + signers.size);
+      const agent = {
+        ...keys,
+        aid: aidOf(keys.publicKey),
+        loginKey: createLoginKey().key,
+        registeredAt: registered_at.getTime(),
+      };
+      const { aid, publicKey: public_key } = agent;
+      loginKeys.set(agent.loginKey, { aid, agent_name: 'holder', expires_at: expiresAt, registered_at });
+      signers.set(aid, { aid, agent_name: 'signer', public_key, registered_at });
       return agent;
     },
     revoke({ aid, loginKey }: TestAgent) {

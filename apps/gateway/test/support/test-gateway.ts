@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
-import { createPrincipals, type Principals } from '@acsp/rpc';
+import { createPrincipals, type Principals } from '@acsp/operation';
 import { createLogger, createStack, loadConfig } from '@acsp/service';
+import { memoryStore } from '@acsp/store';
 import { configSchema } from '../../src/config.js';
 import { createContext, type Overrides } from '../../src/context.js';
 import { start } from '../../src/server.js';
@@ -25,13 +26,13 @@ export interface TestGatewayOptions {
   readonly overrides?: Overrides;
 }
 
-const secret = 'a secret of the tests, 32 or longer';
+const secret = 'a secret of the tests which is 32 or longer';
 const services = ['IDENTITY', 'SEARCH', 'MESSAGING', 'TASKS', 'WORKSPACE', 'EVENTS', 'WEBHOOK'];
 
 /** A real gateway with generous limits, in front of stand-ins. Paths are below `/api/acsp/`. */
 export async function testGateway({ env = {}, overrides = {} }: TestGatewayOptions = {}): Promise<TestGateway> {
   const stack = createStack();
-  const principals = createPrincipals(secret);
+  const principals = createPrincipals([secret]);
   const identity = stack.use(await fakeIdentity(principals));
   const service = stack.use(await standIn());
   const config = loadConfig(configSchema, {
@@ -46,7 +47,9 @@ export async function testGateway({ env = {}, overrides = {} }: TestGatewayOptio
   });
   const log: string[] = [];
   const destination = new Writable({ write: (line, _, done) => done(void log.push(String(line))) });
-  const context = stack.use(createContext(config, createLogger({ name: 'gateway', destination }), overrides));
+  const store = config.REDIS_URL === undefined ? { store: stack.use(memoryStore()) } : {};
+  const logger = createLogger({ name: 'gateway', destination });
+  const context = stack.use(createContext(config, logger, { ...store, ...overrides }));
   const { url } = stack.use(await start(context));
   return {
     url,

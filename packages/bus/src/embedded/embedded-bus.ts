@@ -26,17 +26,24 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
     await postgres.ping();
     await deleteExpired(postgres.pool);
   });
+  const watchers = new Set<AsyncDisposable>();
   return {
-    publish: (service, events) => publishRows(context, service, events),
+    async publish(service, events) {
+      if (events.length > 0) await publishRows(context, service, events);
+    },
     follow: (subscription, take, signal) => followRows(context, subscription, { take, signal }),
-    watch: (watcher) => watchRows(context, watcher),
+    watch(watcher) {
+      const watching = watchRows(context, watcher);
+      watchers.add(watching);
+      return watching;
+    },
     async ready() {
       await postgres.ping().catch((error: unknown) => {
         throw toAppError(error);
       });
     },
     async [Symbol.asyncDispose]() {
-      await tidying[Symbol.asyncDispose]();
+      await Promise.all([tidying, ...watchers].map((work) => work[Symbol.asyncDispose]()));
       await postgres[Symbol.asyncDispose]();
     },
   };

@@ -1,0 +1,6 @@
+import { service as identity } from '@acsp/identity/service';
+import type { Service } from '@acsp/service';
+import { service as tasks } from '@acsp/tasks/service';
+
+/** Every service of this repository. */
+export const services = [identity, tasks] as unknown as readonly Service[];
