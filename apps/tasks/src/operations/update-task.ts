@@ -9,13 +9,15 @@ import { actorOf, callerAid, comment, taskId } from '../task/fields.js';
 type Input = z.infer<typeof updateTaskInput>;
 
 /** Moves a task along interface 3.1: start, cancel, approve, reject, unclaim. */
-export const updateTask = (context: Context, { task_id, action, comment = null }: Input, agent: Agent, call: Call) =>
-  changeTask(context, {
+export function updateTask(context: Context, input: Input, agent: Agent, call: Call) {
+  const { task_id, action, comment = null } = input;
+  return changeTask(context, {
     id: task_id,
     call,
     decide: (task, at) => decideAction(task, { ...actorOf(agent), at, action, comment }),
     answer: ({ after: { status } }) => ({ task_id, status, message: `Task is ${status.replace('_', ' ')}` }),
   });
+}
 
 export const updateTaskInput = fieldsOf(UpdateTaskRequestSchema)({
   aid: callerAid,
