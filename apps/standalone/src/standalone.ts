@@ -28,16 +28,20 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
     const contractPorts = new Map<string, number>();
     for (const { name } of services) contractPorts.set(name, await freePort());
     const common = {
+      PRINCIPAL_SECRET: randomBytes(32).toString('hex'),
       ...inherited(config),
       HOST: '127.0.0.1',
       HTTP_PORT: '0',
-      PRINCIPAL_SECRET: randomBytes(32).toString('hex'),
       PUBLIC_URL: config.PUBLIC_URL ?? urlOf(config.HOST, port),
       ...addresses(contractPorts),
     };
 
     const start = async (service: Service) => {
-      const env = { ...common, DATABASE_URL: await databases.open(service.name), GRPC_PORT: `${contractPorts.get(service.name)}` };
+      const env = {
+        ...common,
+        DATABASE_URL: await databases.open(service.name),
+        GRPC_PORT: `${contractPorts.get(service.name)}`,
+      };
       const runtime = { config: loadConfig(service.config, env), log: log.child({ name: service.name }), health };
       return [service.name, stack.use(await service.start(runtime, { bus }))] as const;
     };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { aidOf, generateKeyPair, type KeyPair, sign } from '@acsp/crypto';
 import { createHealth, createLogger, createStack } from '@acsp/service';
-import { serverUrl } from '@acsp/testkit';
+import { principalSecret, serverUrl } from '@acsp/testkit';
 import pg from 'pg';
 import { configSchema } from '../src/config.js';
 import { type Standalone, startStandalone } from '../src/standalone.js';
@@ -46,9 +46,9 @@ export interface World extends AsyncDisposable {
   register(name: string, keys?: KeyPair): Promise<TestAgent>;
 }
 
-export type Service = 'bus' | 'identity' | 'tasks';
+export type Service = 'bus' | 'gateway' | 'identity' | 'tasks';
 
-const services: readonly Service[] = ['bus', 'identity', 'tasks'];
+const services: readonly Service[] = ['bus', 'gateway', 'identity', 'tasks'];
 const log = createLogger({ name: 'standalone', level: 'silent' });
 
 /** A whole standalone in this process, on databases of its own. Without a scale its limits are out of the way. */
@@ -61,7 +61,8 @@ export async function startWorld({ rateLimitScale = 100_000 } = {}): Promise<Wor
     PORT: 0,
     DATABASE_URL: serverUrl('postgres'),
     DATABASE_PREFIX: prefix,
-    RATE_LIMIT_SCALE: rateLimitScale,
+    RATE_LIMIT_SCALE: `${rateLimitScale}`,
+    PRINCIPAL_SECRET: principalSecret,
     INTERNAL_TOKEN: internalToken,
   });
   const standalone = stack.use(await startStandalone({ config, log, health: createHealth() }));

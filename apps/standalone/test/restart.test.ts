@@ -1,13 +1,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBus } from '@acsp/bus';
+import { createBus, payloadOf } from '@acsp/bus';
 import type { Event } from '@acsp/contracts/events/v1/event';
-import { type TaskEvent, TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
+import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import { startPostgres } from '@acsp/local';
+import type { PublicOf } from '@acsp/operation';
 import { createLogger, createStack } from '@acsp/service';
 import { eventually } from '@acsp/testkit';
-import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import pg from 'pg';
 import { createCaller, type TestAgent } from './harness.js';
 import { startLoad } from './restart/load.js';
@@ -64,16 +64,14 @@ test('killed under load and started again, the service has kept every promise an
   expect({ unpublished, dead }).toEqual({ unpublished: 0, dead: 0 });
   const ids = events.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  const toldOf = (type: string, key: (payload: TaskEvent) => string | undefined) =>
-    events
-      .filter((event) => event.type === type)
-      .map((event) => event.payload && key(anyUnpack(event.payload, TaskEventSchema) as TaskEvent));
+  const toldOf = (type: string, key: (payload: PublicOf<typeof TaskEventSchema>) => string | null) =>
+    events.filter((event) => event.type === type).map((event) => key(payloadOf(TaskEventSchema, event)));
   for (const id of promised.created.keys())
-    expect(toldOf('task.created', ({ taskId }) => taskId).filter((told) => told === id)).toHaveLength(1);
+    expect(toldOf('task.created', ({ task_id }) => task_id).filter((told) => told === id)).toHaveLength(1);
   for (const id of promised.claimed.keys())
-    expect(toldOf('task.claimed', ({ taskId }) => taskId).filter((told) => told === id)).toHaveLength(1);
+    expect(toldOf('task.claimed', ({ task_id }) => task_id).filter((told) => told === id)).toHaveLength(1);
   for (const id of promised.posted.keys())
-    expect(toldOf('task.message_posted', ({ messageId }) => messageId).filter((told) => told === id)).toHaveLength(1);
+    expect(toldOf('task.message_posted', ({ message_id }) => message_id).filter((told) => told === id)).toHaveLength(1);
 }, 180_000);
 
 async function agents(make: (name: string) => Promise<TestAgent>, count: number): Promise<TestAgent[]> {
@@ -99,12 +97,16 @@ async function told(): Promise<{ events: Event[]; unpublished: number; dead: num
       createBus({ databaseUrl: server.url('bus'), log: createLogger({ name: 'audit', level: 'silent' }) }),
     );
     const events: Event[] = [];
-    await bus.consume({ name: 'audit', subjects: ['acsp.>'], handle: async (event) => void events.push(event) });
+    const audit = { name: 'audit', subjects: ['acsp.>'], start: 'kept', exclusive: true } as const;
+    const ending = new AbortController();
+    const following = bus.follow(audit, async ({ event }) => void events.push(event), ending.signal);
     await eventually(() => events.length >= published, { timeoutMs: 20_000 });
+    ending.abort();
+    await following;
     return {
       events,
       unpublished: (await count('tasks', waiting)) + (await count('identity', waiting)),
-      dead: await count('bus', 'SELECT count(*)::int FROM bus.dead_letters'),
+      dead: await count('tasks', 'SELECT count(*)::int FROM bus.failed_event'),
     };
   } finally {
     await stack[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
-import type { Route } from '@acsp/gateway/route';
-import { routes } from '@acsp/gateway/routes';
-import { operations as identity } from '@acsp/identity/routes';
-import { operations as tasks } from '@acsp/tasks/routes';
+import { Credential } from '@acsp/contracts/edge/v1/edge';
+import { routes } from '@acsp/gateway/surface';
+import type { Route } from '@acsp/operation';
+import { targets } from './bad-input/targets.js';
 import { signedTarget, startWorld, type TestAgent, type World } from './harness.js';
 
 // Operations of the interface that nobody serves yet: they say so, at once, as a problem.
@@ -15,16 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const served = new Set(
-  Object.values({ ...identity, ...tasks }).flatMap((operation) => ('http' in operation ? operation.http : [])),
-);
-const isServed = ({ http, aid, when }: Route) =>
-  served.has(http) && !(when?.({ attestation_id: 'x' }) && aid.includes('attester_aid'));
-const unbuilt = routes.filter((route) => !isServed(route));
+const served = new Set(targets.map(({ route }) => route.rpc));
+const unbuilt = routes.filter(({ rpc }) => !served.has(rpc));
 
 test('there are still some', () => expect(unbuilt.length).toBeGreaterThan(20));
 
-test.each(unbuilt)('$http is unavailable, with a valid credential', async (route) => {
+test.each(unbuilt)('$method $path is unavailable, with a valid credential', async (route) => {
   const began = performance.now();
   const { status, headers, body } = await ask(route);
   expect({ status, code: body.code, requestId: body.request_id }).toEqual({
@@ -37,25 +33,22 @@ test.each(unbuilt)('$http is unavailable, with a valid credential', async (route
   expect(performance.now() - began).toBeLessThan(2_000);
 });
 
-/** The operation with whatever tells its form, by each credential that it takes. */
-function ask({ http, by, aid, rule, when }: Route) {
-  const [method, path] = http
-    .replace('/api/acsp', '')
-    .replace(/\{\w+\}/, 'x')
-    .split(' ');
-  const marks = ['attestation_id', 'subject_aid', 'recipient_aid', 'to_aids'].filter((name) => when?.({ [name]: 'x' }));
+/** The operation with the fields that tell its form, by the credential that it takes. */
+function ask({ method, path, by, given, signature }: Route) {
+  const target = path.replace('/api/acsp', '').replace(/\{\w+\}/, 'x');
   const fields = {
-    ...Object.fromEntries(aid.map((name) => [name, agent.aid])),
-    ...Object.fromEntries(marks.map((name) => [name, 'x'])),
+    ...Object.fromEntries(given.slice(0, 1).map((name) => [name, 'x'])),
+    ...Object.fromEntries(signature.aid.map((name) => [name, agent.aid])),
   };
-  const bearer = by.includes('internal') ? world.internalToken : agent.loginKey;
+  const bearer = by.includes(Credential.INTERNAL_TOKEN) ? world.internalToken : agent.loginKey;
   const headers = { authorization: `Bearer ${bearer}` };
-  if (method === 'POST')
-    return by.includes('signature')
-      ? world.callSigned(agent, `POST ${path}`, fields)
-      : world.send(`POST ${path}`, { headers, body: JSON.stringify(fields) });
-  const target = `${path}?aid=${agent.aid}&${rule.timeField}=${new Date().toISOString()}&token=x`;
-  return world.send(`GET ${by.includes('signature') ? signedTarget(agent, target, rule.signatureField) : target}`, {
-    headers,
-  });
+  const signed = by.includes(Credential.SIGNATURE);
+  if (method === 'POST') {
+    return signed
+      ? world.callSigned(agent, `POST ${target}`, fields)
+      : world.send(`POST ${target}`, { headers, body: JSON.stringify(fields) });
+  }
+  const query = new URLSearchParams({ ...fields, aid: agent.aid, token: 'x' });
+  const full = `${target}?${query}&${signature.timeField}=${new Date().toISOString()}`;
+  return world.send(`GET ${signed ? signedTarget(agent, full, signature.field) : full}`, { headers });
 }

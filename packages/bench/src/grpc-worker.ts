@@ -24,12 +24,15 @@ export interface CycleResult {
   readonly p99Ms: number;
 }
 
-const agents = Array.from({ length: 50 }, (_, index): Agent => ({
-  aid: randomBytes(25).toString('hex'),
-  name: `worker-${index}`,
-  via: 'login_key',
-  requestId: 'bench',
-}));
+const agents = Array.from(
+  { length: 50 },
+  (_, index): Agent => ({
+    aid: randomBytes(25).toString('hex'),
+    name: `worker-${index}`,
+    via: 'login_key',
+    requestId: 'bench',
+  }),
+);
 const pick = (index: number) => agents[index % agents.length];
 
 const draft = {

@@ -3,7 +3,7 @@ import type { Sending } from '../harness.js';
 import { badCredentials, type Others } from './credentials.js';
 import { type Draft, draftOf, withField, write } from './requests.js';
 import type { Sample } from './samples.js';
-import { gatewayFields, hasAlternative, routeOf, type Target } from './targets.js';
+import { gatewayFields, hasAlternative, type Target } from './targets.js';
 import { bodyValues, deepList, urlValues, type Value } from './values.js';
 
 export interface Case {
@@ -24,7 +24,7 @@ const written = (label: string, draft: Draft, expected: Case['expected']): Case 
 
 /** The sample as it is. */
 export const plainCase = (target: Target, sample: Sample): Case =>
-  written('sample', draftOf(target, routeOf(target, sample), sample), 'accepted');
+  written('sample', draftOf(target, sample), 'accepted');
 
 /** A value of a field, for any sample. */
 export interface FieldValue extends Value {
@@ -33,10 +33,9 @@ export interface FieldValue extends Value {
 
 /** Every value of every field that goes into the request, also of one that nobody has heard of. */
 export function fieldValues(target: Target, sample: Sample): FieldValue[] {
-  const route = routeOf(target, sample);
-  const draft = draftOf(target, route, sample);
+  const draft = draftOf(target, sample);
   const inUrl = target.http.startsWith('GET');
-  const values = [...target.fields, ...gatewayFields(route)].flatMap((field) => {
+  const values = [...target.fields, ...gatewayFields(target.route)].flatMap((field) => {
     const own = draft.texts[field.name];
     const made = inUrl ? urlValues(field, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
     return made.map((value) => ({ ...value, name: field.name })).filter((value) => isNew(target, sample, value, own));
@@ -68,13 +67,13 @@ function unknownMembers(draft: Draft): FieldValue[] {
 }
 
 export function caseOf(target: Target, sample: Sample, { name, label, text, expected }: FieldValue): Case {
-  const draft = draftOf(target, routeOf(target, sample), sample);
+  const draft = draftOf(target, sample);
   return written(`${name}: ${label}`, withField(draft, name, text), expected);
 }
 
 /** Every fault of the credential alone. */
 export function credentialCases(target: Target, sample: Sample, others: Others): Case[] {
-  const draft = draftOf(target, routeOf(target, sample), sample);
+  const draft = draftOf(target, sample);
   const cases = badCredentials(draft, others).map(({ label, draft: bad, codes }) => written(label, bad, codes));
   if (target.closedToOthers) {
     const byOther = { ...draft, texts: { ...draft.texts, aid: undefined }, bearer: others.other.loginKey };
@@ -89,9 +88,7 @@ export function requestCases(target: Target, sample: Sample): Case[] {
   const methods = ['PUT', 'DELETE', 'PATCH'].map((method): Case => {
     return { label: method, request: `${method} ${path}`, sending: {}, expected: ['METHOD_NOT_ALLOWED'] };
   });
-  return target.http.startsWith('GET')
-    ? methods
-    : [...methods, ...bodyCases(write(draftOf(target, routeOf(target, sample), sample)))];
+  return target.http.startsWith('GET') ? methods : [...methods, ...bodyCases(write(draftOf(target, sample)))];
 }
 
 function bodyCases([request, { headers, body = '' }]: ReturnType<typeof write>): Case[] {

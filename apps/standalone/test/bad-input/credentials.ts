@@ -1,3 +1,4 @@
+import { Credential } from '@acsp/contracts/edge/v1/edge';
 import { generateKeyPair } from '@acsp/crypto';
 import type { ErrorCode } from '@acsp/errors';
 import type { TestAgent } from '../harness.js';
@@ -21,7 +22,7 @@ const wrongKeys = ['nk_short', 'nk_'.padEnd(46, 'x'), 'null', '[object Object]',
 
 /** What an operation must refuse for the credential alone, in a request that is right otherwise. */
 export function badCredentials(draft: Draft, others: Others): BadCredential[] {
-  switch (proofOf(draft.route)) {
+  switch (proofOf(draft.target.route)) {
     case 'none':
       return [];
     case 'signature':
@@ -45,7 +46,7 @@ export function badCredentials(draft: Draft, others: Others): BadCredential[] {
 
 function badBearers(draft: Draft, others: Others): BadCredential[] {
   // Account deletion alone has an order of checks of its own, in which every wrong key is not that agent's.
-  const unchecked = draft.route.by.includes('unchecked_login_key');
+  const unchecked = draft.target.route.by.includes(Credential.LOGIN_KEY_UNCHECKED);
   return [
     { label: 'no credential', draft: { ...draft, bearer: undefined }, codes: ['AUTH_REQUIRED'] },
     ...badKeys(others).map(({ label, key, codes }) => ({
@@ -63,14 +64,14 @@ const badKeys = ({ other, expired }: Others): { label: string; key: string; code
 ];
 
 function badSignatures(draft: Draft): BadCredential[] {
-  const { rule } = draft.route;
+  const { signature: rule } = draft.target.route;
   const signature = (text: string): Draft => ({ ...draft, signature: JSON.stringify(text) });
   const at = (offsetMs: number) => ({
     ...draft,
     texts: { ...draft.texts, timestamp: JSON.stringify(new Date(Date.now() + offsetMs)) },
   });
   return [
-    { label: 'no credential', draft: { ...draft, signature: null }, codes: [rule.missing] },
+    { label: 'no credential', draft: { ...draft, signature: null }, codes: [rule.missingCode] },
     ...['', 'zz', '0'.repeat(127), '0'.repeat(128), 'f'.repeat(128)].map((text) => ({
       label: `malformed: ${text.slice(0, 10)}`,
       draft: signature(text),

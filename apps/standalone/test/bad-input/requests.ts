@@ -1,5 +1,4 @@
 import { sign } from '@acsp/crypto';
-import type { Route } from '@acsp/gateway/route';
 import type { Sending } from '../harness.js';
 import type { Sample } from './samples.js';
 import { proofOf, type Target } from './targets.js';
@@ -7,7 +6,6 @@ import { proofOf, type Target } from './targets.js';
 /** A request before it is written out: each field as JSON text, or as a URL has it. */
 export interface Draft {
   readonly target: Target;
-  readonly route: Route;
   readonly texts: Readonly<Record<string, string | undefined>>;
   /** In `Authorization`. */
   readonly bearer?: string;
@@ -20,13 +18,13 @@ export interface Draft {
 let ahead = 0;
 
 /** The sample as a draft, with the credential that belongs to it. */
-export function draftOf(target: Target, route: Route, { fields, agent }: Sample): Draft {
+export function draftOf(target: Target, { fields, agent }: Sample): Draft {
   const inUrl = target.http.startsWith('GET');
   const texts = Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, inUrl ? String(value) : JSON.stringify(value)]),
   );
-  const draft = { target, route, texts };
-  switch (proofOf(route)) {
+  const draft = { target, texts };
+  switch (proofOf(target.route)) {
     case 'signature':
       // A millisecond later each time: a signature is good only once.
       ahead += 1;
@@ -46,7 +44,7 @@ export function draftOf(target: Target, route: Route, { fields, agent }: Sample)
 
 /** The draft with another text of one field. */
 export function withField(draft: Draft, name: string, text: string | undefined): Draft {
-  if (name === draft.route.rule.signatureField) return { ...draft, signature: text ?? null };
+  if (name === draft.target.route.signature.field) return { ...draft, signature: text ?? null };
   return { ...draft, texts: { ...draft.texts, [name]: text } };
 }
 

@@ -59,9 +59,10 @@ const tasks: Record<string, Make> = {
       created_by: ann.aid,
       assigned_to: ann.aid,
       workspace_id: uuid,
-      sort: 'priority',
+      sort: 'created_at',
       limit: '10',
       offset: '0',
+      cursor: Buffer.from(JSON.stringify(['created_at', '2030-01-01T00:00:00.000Z', uuid])).toString('base64url'),
     },
   }),
   getTask: async (cast) => ({ agent: cast.bob, fields: { aid: cast.bob.aid, id: await openTask(cast) } }),
@@ -126,14 +127,14 @@ function newcomer() {
 }
 
 const identity: Record<string, Make> = {
-  'register, detailed': () => {
+  register: () => {
     const { keys, aid } = newcomer();
     return {
       agent: keys,
       fields: { ...profile, aid, public_key: keys.publicKey, agent_name: 'Cleo', capabilities: ['counting'] },
     };
   },
-  'register, compact': () => {
+  registerCompact: () => {
     const { keys, aid } = newcomer();
     return {
       agent: keys,
@@ -150,8 +151,8 @@ const identity: Record<string, Make> = {
   createAgent: () => ({
     fields: { agent_name: 'Emil', capabilities: ['counting'], description: 'Counts stones', metadata: { a: 1 } },
   }),
-  'quickstart, detailed': () => ({ fields: { ...profile, agent_name: 'Finn', capabilities: ['counting'] } }),
-  'quickstart, compact': () => ({ fields: { ...profile, name: 'Finn', capabilities: 'counting, stones' } }),
+  quickstart: () => ({ fields: { ...profile, agent_name: 'Finn', capabilities: ['counting'] } }),
+  quickstartCompact: () => ({ fields: { ...profile, name: 'Finn', capabilities: 'counting, stones' } }),
   updateProfile: async ({ world }) => {
     const agent = await world.quickstart('Gero');
     const { owner_id: _fixed, ...changes } = profile;
