@@ -5,7 +5,7 @@ import { parseBody, queryFields, readBody } from '@acsp/http';
 import type { Fields } from '@acsp/operation';
 import type { Exchange } from './exchange.js';
 
-/** What the headers tell of a body: throws PAYLOAD_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE before any of it is read. */
+/** Throws PAYLOAD_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE by the headers of a body, before any of it is read. */
 export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number): void {
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
     throw new AppError('PAYLOAD_TOO_LARGE', { detail: `Body over ${maxBytes} bytes` });

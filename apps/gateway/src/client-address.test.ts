@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { clientAddress, networkOf, parseTrust, type Trust } from './client-address.js';
+import { clientAddress, clientProtocol, networkOf, parseTrust, type Trust } from './client-address.js';
 
 const trust = (text: string): Trust => parseTrust(text) ?? { header: 'wrong', fromRight: 0 };
 const request = (headers: object, remoteAddress = '10.0.0.1') =>
@@ -13,8 +13,41 @@ test.each([
   ['X-Real-IP', { 'x-real-ip': '2001:db8::1' }, '2001:db8::1'],
   ['x-real-ip', { 'x-real-ip': 'unknown' }, '10.0.0.1'],
   ['x-real-ip', {}, '10.0.0.1'],
+  ['x-real-ip', { 'x-real-ip': '' }, '10.0.0.1'],
+  ['x-real-ip', { 'x-real-ip': '_gateway' }, '10.0.0.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '192.0.2.1:1234' }, '192.0.2.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '[2001:db8::1]:443' }, '2001:db8::1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '[2001:db8::1]' }, '2001:db8::1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '"[2001:db8::1]:443"' }, '2001:db8::1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '1.1.1.1,2001:db8::1' }, '2001:db8::1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '::ffff:192.0.2.1' }, '192.0.2.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '::ffff:c000:0201' }, '192.0.2.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '0:0:0:0:0:ffff:192.0.2.1' }, '192.0.2.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '1.1.1.1, unknown' }, '10.0.0.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '300.1.1.1' }, '10.0.0.1'],
+  ['forwarded', { forwarded: 'for=192.0.2.1' }, '192.0.2.1'],
+  ['Forwarded', { forwarded: 'For="[2001:db8:cafe::17]:4711"; Proto=https;by=203.0.113.43' }, '2001:db8:cafe::17'],
+  ['forwarded', { forwarded: 'for=1.1.1.1, for="192.0.2.1:80";host="a,b;for=6.6.6.6"' }, '192.0.2.1'],
+  ['forwarded', { forwarded: 'for="[2001:db8::1]:_a.b-c"' }, '2001:db8::1'],
+  ['forwarded:2', { forwarded: 'for=1.1.1.1, for=192.0.2.1' }, '1.1.1.1'],
+  ['forwarded', { forwarded: 'for=unknown' }, '10.0.0.1'],
+  ['forwarded', { forwarded: 'for=_hidden' }, '10.0.0.1'],
+  ['forwarded', { forwarded: 'proto=https' }, '10.0.0.1'],
+  ['forwarded', { 'x-forwarded-for': '6.6.6.6' }, '10.0.0.1'],
 ])('with TRUST_PROXY=%s takes %j as %s', (text, headers, address) => {
   expect(clientAddress(request(headers), trust(text))).toBe(address);
+});
+
+test.each([
+  ['none', { 'x-forwarded-proto': 'https' }, 'http'],
+  ['x-forwarded-for', { 'x-forwarded-proto': 'https' }, 'https'],
+  ['x-forwarded-for', { 'x-forwarded-proto': 'https, http' }, 'http'],
+  ['x-forwarded-for', {}, 'http'],
+  ['forwarded', { forwarded: 'for=1.1.1.1;proto=https' }, 'https'],
+  ['forwarded', { forwarded: 'for=1.1.1.1;proto="HTTPS"' }, 'https'],
+  ['forwarded', { 'x-forwarded-proto': 'https' }, 'http'],
+])('with TRUST_PROXY=%s takes the protocol of %j as %s', (text, headers, protocol) => {
+  expect(clientProtocol(request(headers), trust(text))).toBe(protocol);
 });
 
 test('writes an IPv4 peer of an IPv6 socket as IPv4', () => {

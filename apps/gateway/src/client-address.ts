@@ -28,7 +28,11 @@ export function clientProtocol(request: IncomingMessage, trust: Trust): 'http' |
 }
 
 /** The value of a list-valued header; of `Forwarded` (RFC 7239) that of one parameter. */
-function trustedValue({ headers }: IncomingMessage, { header, fromRight }: Trust, parameter: string): string | undefined {
+function trustedValue(
+  { headers }: IncomingMessage,
+  { header, fromRight }: Trust,
+  parameter: string,
+): string | undefined {
   const list = header === undefined ? undefined : headers[header];
   if (typeof list !== 'string') return undefined;
   if (header !== 'forwarded') return list.split(',').at(-fromRight)?.trim();
@@ -41,7 +45,7 @@ function trustedValue({ headers }: IncomingMessage, { header, fromRight }: Trust
 const split = (text: string, separator: ',' | ';'): string[] =>
   text.match(separator === ',' ? /(?:"(?:\\.|[^"\\])*"|[^,])+/g : /(?:"(?:\\.|[^"\\])*"|[^;])+/g) ?? [];
 
-const nodeForm = /^"?(?:\[([^\]]+)\](?::\w+)?|([^:"]+)(?::\w+)?|([^"]*))"?$/;
+const nodeForm = /^"?(?:\[([^\]]+)\](?::[\w.-]+)?|([^:"]+)(?::[\w.-]+)?|([^"]*))"?$/;
 
 /** The address of `192.0.2.1:1234`, `2001:db8::1`, `"[2001:db8::1]:443"`; undefined for `unknown` and names such as `_gateway`. */
 function addressIn(node = ''): string | undefined {
@@ -60,7 +64,7 @@ function withoutMapping(address: string): string {
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.');
 }
 
-/** What limits count by: an IPv4 address, or the /64 that one customer has of IPv6. */
+/** The key that limits count by: an IPv4 address, or the /64 that one customer has of IPv6. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

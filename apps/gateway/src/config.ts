@@ -1,9 +1,17 @@
+import { services } from '@acsp/contracts/services';
+import { serviceName } from '@acsp/operation';
 import { secrets, settings } from '@acsp/service';
 import { z } from 'zod';
 import { parseTrust } from './client-address.js';
 import { limitNames } from './limits.js';
 
 const doorUrl = () => z.url({ protocol: /^http$/ }).optional();
+
+/** `TASKS_URL` and its like, one for each contract. */
+export const doorUrlName = (service: string) => `${service.toUpperCase()}_URL` as const;
+const doorUrls = Object.fromEntries(
+  services.map((service) => [doorUrlName(serviceName(service)), doorUrl()]),
+) as Readonly<Record<ReturnType<typeof doorUrlName>, ReturnType<typeof doorUrl>>>;
 
 const json = z.string().transform((text, context) => {
   try {
@@ -20,18 +28,12 @@ export const configSchema = z.object({
   PORT: settings.port(8080),
   /** Shared by all services; signs who a call is made for. `new,old`: both are accepted, the first signs. */
   PRINCIPAL_SECRET: secrets(32),
-  /** What the scheduler shows on internal operations; of several each is accepted. Absent: nobody may call them. */
+  /** The scheduler shows it on internal operations. `new,old`: both are accepted. Absent: nobody may call them. */
   INTERNAL_TOKEN: secrets(16).optional(),
 
   IDENTITY_GRPC: z.string(),
   /** Public doors of the services. The operations of one that is absent answer 503. */
-  IDENTITY_URL: doorUrl(),
-  SEARCH_URL: doorUrl(),
-  MESSAGING_URL: doorUrl(),
-  TASKS_URL: doorUrl(),
-  WORKSPACE_URL: doorUrl(),
-  EVENTS_URL: doorUrl(),
-  WEBHOOK_URL: doorUrl(),
+  ...doorUrls,
   /** How long a service may stay silent. */
   UPSTREAM_TIMEOUT_MS: z.coerce.number().int().min(100).max(50_000).default(30_000),
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Exchange } from './exchange.js';
 
 /**
- * What a browser gets for a connect link until there is a dashboard. The page redeems the token by script, because link previews follow links
+ * A browser gets this page for a connect link until there is a dashboard. The page redeems the token by script, because link previews follow links
  * but run no scripts, and a token works once.
  */
 const script = `

@@ -1,31 +1,33 @@
 import { type Bus, jetStreamBus } from '@acsp/bus';
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { createPrincipals, type Principals } from '@acsp/operation';
-import { ConfigError, createPeer, createStack, type Logger, type Peer } from '@acsp/service';
+import { ConfigError, createPeer, createStack, type Logger } from '@acsp/service';
 import { createRateLimiter, createStore, type RateLimiter, type Store } from '@acsp/store';
 import { type Clock, systemClock } from '@acsp/time';
 import type { Config } from './config.js';
+import { createKeys, type Keys } from './keys/keys.js';
+import { watchKeys } from './keys/watch-keys.js';
+import { createLimits, type Limits } from './limits.js';
 import { createRunning, type Running } from './running.js';
+import { createUpstreams, type Upstreams } from './upstream/upstreams.js';
 
 /** Everything that the gateway's code reaches for. */
 export interface Context extends AsyncDisposable {
   readonly config: Config;
-  readonly identity: Peer<typeof IdentityService>;
+  readonly keys: Keys;
+  readonly upstreams: Upstreams;
+  readonly limits: Limits;
+  readonly limiter: RateLimiter;
   /** Spent signatures. */
   readonly store: Store;
   readonly running: Running;
-  readonly limiter: RateLimiter;
-  /** Absent: no event says when a credential ends. */
-  readonly bus: Bus | undefined;
   readonly principals: Principals;
   readonly clock: Clock;
-  /** Milliseconds that are never set back, as the wall clock may be; those of the clock that a test puts in its place. */
-  readonly elapsedMs: () => number;
   readonly log: Logger;
 }
 
-/** What tests and the standalone put in place of the gateway's own; they dispose of it themselves. */
-export type Overrides = Partial<Pick<Context, 'store' | 'bus' | 'clock'>>;
+/** Tests and the standalone put these in place of the gateway's own, and dispose of them themselves. */
+export type Overrides = Partial<Pick<Context, 'store' | 'clock'> & { readonly bus: Bus }>;
 
 /** Throws ConfigError where there is no place for spent signatures. */
 export function createContext(config: Config, log: Logger, overrides: Overrides = {}): Context {
@@ -36,17 +38,25 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
   const stack = createStack({ log });
   const principals = createPrincipals(config.PRINCIPAL_SECRET);
   const servers = { redisUrl, databaseUrl, log };
-  const { clock } = overrides;
+  const clock = overrides.clock ?? systemClock;
+  // The wall clock may be set back.
+  const elapsedMs = clock === systemClock ? () => performance.now() : () => clock.now().getTime();
+  const identity = stack.use(
+    createPeer(IdentityService, { address: config.IDENTITY_GRPC, principals, name: 'gateway' }),
+  );
+  const keys = createKeys({ identity, clock, elapsedMs });
+  const bus = overrides.bus ?? (natsUrl === undefined ? undefined : stack.use(jetStreamBus({ url: natsUrl, log })));
+  if (bus !== undefined) stack.use(watchKeys(bus, keys));
   return {
     config,
-    identity: stack.use(createPeer(IdentityService, { address: config.IDENTITY_GRPC, principals, name: 'gateway' })),
+    keys,
+    upstreams: stack.use(createUpstreams(config)),
+    limits: createLimits(config.RATE_LIMIT_SCALE, config.RATE_LIMITS),
+    limiter: stack.use(createRateLimiter(servers)),
     store: overrides.store ?? stack.use(createStore({ ...servers, prefix: 'gateway:', onOutage: 'memory' })),
     running: stack.use(createRunning({ redisUrl, timeoutMs, log })),
-    limiter: stack.use(createRateLimiter(servers)),
-    bus: overrides.bus ?? (natsUrl === undefined ? undefined : stack.use(jetStreamBus({ url: natsUrl, log }))),
     principals,
-    clock: clock ?? systemClock,
-    elapsedMs: clock === undefined ? () => performance.now() : () => clock.now().getTime(),
+    clock,
     log,
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

@@ -12,10 +12,10 @@ export interface Exchange extends RequestTarget {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** Of the client. */
+  /** The client's. */
   readonly address: string;
   readonly startedAt: number;
-  /** Of the answer, whether the gateway or the service gives it. They are written with its head in one go, which costs half of setting them one by one. */
+  /** They go out with the head of the answer, the gateway's or the service's, in one write, which costs half of setting them one by one. */
   readonly headers: OutgoingHttpHeaders;
   /** `GET /api/acsp/tasks/{id}`, once it is known. */
   pattern: string | undefined;
@@ -26,7 +26,7 @@ export interface Exchange extends RequestTarget {
   idempotency: Idempotency | undefined;
   /** The signature that has to be used up before the request goes on. */
   signature: SpendableSignature | undefined;
-  /** Of the error that was answered. */
+  /** The code of the error that was answered. */
   code: string | undefined;
 }
 

@@ -5,11 +5,11 @@ import { annotate, span } from '@acsp/telemetry';
 import { recordExchange } from './access-log.js';
 import { drainBody, settleBody } from './body.js';
 import { sendConnectPage, wantsPage } from './connect-page.js';
+import type { Context } from './context.js';
 import { allowOrigin, answerOptions } from './cors.js';
 import { identifyCaller } from './credentials/identify-caller.js';
 import { type Call, type Exchange, openExchange } from './exchange.js';
 import { findForms, findRoute } from './find-route.js';
-import type { Gateway } from './gateway.js';
 import { hasKey, readIdempotency, whileRunning } from './idempotency.js';
 import { countRefusal, limitRate } from './rate-limit.js';
 import { spendSignature } from './replay.js';
@@ -19,7 +19,7 @@ import { streamAnswer } from './upstream/answer.js';
 import { setForwardHeaders } from './upstream/forward-headers.js';
 
 /** One request, from its head to the end of its answer. Every fault is answered as a problem. */
-export function handleRequest(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
+export function handleRequest(gateway: Context, request: IncomingMessage, response: ServerResponse): void {
   const exchange = openExchange(request, response, gateway.config.TRUST_PROXY);
   const turn = takeTurn(request);
   const end = () => {
@@ -43,7 +43,7 @@ async function refuseTurn({ headers }: Exchange): Promise<never> {
   throw new AppError('RATE_LIMITED', { retryAfterSeconds: 1, detail: 'Too many requests wait on this connection' });
 }
 
-async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
+async function serve(gateway: Context, exchange: Exchange): Promise<void> {
   checkHost(exchange.request);
   if (exchange.request.method === 'OPTIONS') return answerOptions(exchange);
   const forms = findForms(exchange);
@@ -68,7 +68,7 @@ async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
 }
 
 /** Runs a step before the caller is known, whose refusals count against the address. */
-async function counted<T>(gateway: Gateway, call: Call, step: () => Promise<T>): Promise<T> {
+async function counted<T>(gateway: Context, call: Call, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (thrown) {
@@ -76,7 +76,7 @@ async function counted<T>(gateway: Gateway, call: Call, step: () => Promise<T>):
   }
 }
 
-async function refuse({ log }: Gateway, exchange: Exchange, thrown: unknown): Promise<void> {
+async function refuse({ log }: Context, exchange: Exchange, thrown: unknown): Promise<void> {
   const { request, response, requestId, pattern } = exchange;
   const error = toAppError(thrown);
   exchange.code = error.code;

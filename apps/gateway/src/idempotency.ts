@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { AppError } from '@acsp/errors';
 import type { Idempotency } from '@acsp/operation';
 import { bytesOf } from './body.js';
+import type { Context } from './context.js';
 import type { Call } from './exchange.js';
-import type { Gateway } from './gateway.js';
 
-/** Whether the request carries a key that has a meaning here: secrets are kept nowhere, and a GET changes nothing. */
+/** Answers true for a key that has a meaning here: secrets are kept nowhere, and a GET changes nothing. */
 export const hasKey = ({ request, route }: Call): boolean =>
   request.headers['idempotency-key'] !== undefined && request.method === 'POST' && !route.secret;
 
@@ -19,7 +19,7 @@ export async function readIdempotency(call: Call): Promise<Idempotency> {
 }
 
 /** Throws IDEMPOTENCY_IN_PROGRESS while a request with the same key is in flight. What becomes of the key afterwards, the service decides. */
-export async function whileRunning<T>({ running }: Gateway, { key }: Idempotency, send: () => Promise<T>): Promise<T> {
+export async function whileRunning<T>({ running }: Context, { key }: Idempotency, send: () => Promise<T>): Promise<T> {
   if (!(await running.begin(key))) throw new AppError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 });
   try {
     return await send();

@@ -3,8 +3,8 @@ import type { Consumed } from '@acsp/store';
 import { counter } from '@acsp/telemetry';
 import { fieldsOf, hasBody } from './body.js';
 import { networkOf } from './client-address.js';
+import type { Context } from './context.js';
 import type { Call } from './exchange.js';
-import type { Gateway } from './gateway.js';
 import type { Limit, LimitName } from './limits.js';
 
 const refusals = counter('acsp_gateway_rate_limited_total', 'Requests refused by a rate limit', ['limit']);
@@ -13,7 +13,7 @@ const refusals = counter('acsp_gateway_rate_limited_total', 'Requests refused by
  * Counts a call against its operation's limit: by agent where the caller is proven, otherwise by address. Throws RATE_LIMITED at once where this
  * process knows that the limit is used up, so that a flood goes no further; otherwise it rejects with it.
  */
-export function limitRate(gateway: Gateway, call: Call): Promise<void> | undefined {
+export function limitRate(gateway: Context, call: Call): Promise<void> | undefined {
   const { route, caller } = call;
   if (route.limit === undefined) return undefined;
   const known = caller?.aid !== undefined && route.signature.signer !== 'registration';
@@ -21,7 +21,7 @@ export function limitRate(gateway: Gateway, call: Call): Promise<void> | undefin
 }
 
 /** Throws RATE_LIMITED where this process knows that the address has used its limit up, so that guesses are not looked up. */
-export function refuseUsedUp(gateway: Gateway, call: Call): void {
+export function refuseUsedUp(gateway: Context, call: Call): void {
   const limit = limitOf(gateway, call);
   const used = gateway.limiter.isRefused(limit, networkOf(call.address));
   if (used !== undefined) admit(call, limit, used);
@@ -31,7 +31,7 @@ export function refuseUsedUp(gateway: Gateway, call: Call): void {
  * The error by which a request is answered that was refused before its caller was known. It counts against the address, so that guessing is slow and
  * refusing costs a bounded amount of work. A body that is not JSON comes before a missing or wrong credential.
  */
-export async function countRefusal(gateway: Gateway, call: Call, thrown: unknown): Promise<AppError> {
+export async function countRefusal(gateway: Context, call: Call, thrown: unknown): Promise<AppError> {
   const error = toAppError(thrown);
   if (error.code === 'RATE_LIMITED' || catalogue[error.code].http >= 500) return error;
   try {
@@ -53,9 +53,9 @@ async function fieldsFirst(call: Call, error: AppError): Promise<AppError> {
 }
 
 /** Operations that have no limit share one for refusals. */
-const limitOf = ({ limits }: Gateway, { route }: Call) => limits[(route.limit ?? 'credentials') as LimitName];
+const limitOf = ({ limits }: Context, { route }: Call) => limits[(route.limit ?? 'credentials') as LimitName];
 
-function count(gateway: Gateway, call: Call, key: string): Promise<void> | undefined {
+function count(gateway: Context, call: Call, key: string): Promise<void> | undefined {
   const limit = limitOf(gateway, call);
   const consumed = gateway.limiter.consume(limit, key);
   return consumed instanceof Promise ? consumed.then((late) => admit(call, limit, late)) : admit(call, limit, consumed);

@@ -20,7 +20,8 @@ export interface RunningOptions {
 
 export function createRunning({ redisUrl, timeoutMs, log }: RunningOptions): Running {
   const own = new Set<string>();
-  const shared = redisUrl === undefined ? undefined : createStore({ redisUrl, prefix: 'gateway:running:', onOutage: 'memory', log });
+  const shared =
+    redisUrl === undefined ? undefined : createStore({ redisUrl, prefix: 'gateway:running:', onOutage: 'memory', log });
   // A gateway that dies in the middle blocks the key no longer than a service may take.
   const ttlSeconds = timeoutMs / 1000 + 1;
   return {
@@ -33,7 +34,7 @@ export function createRunning({ redisUrl, timeoutMs, log }: RunningOptions): Run
     },
     async end(key) {
       own.delete(key);
-      await shared?.delete(key);
+      await shared?.delete(key).catch(() => {});
     },
     async [Symbol.asyncDispose]() {
       await shared?.[Symbol.asyncDispose]();

@@ -1,15 +1,9 @@
 import { createServer } from 'node:http';
 import { closeServer, listen, urlOf } from '@acsp/http';
-import { createStack } from '@acsp/service';
 import express from 'express';
 import { answerClientError } from './client-error.js';
 import type { Context } from './context.js';
-import type { Gateway } from './gateway.js';
 import { handleRequest } from './handle-request.js';
-import { createKeys } from './keys/keys.js';
-import { watchKeys } from './keys/watch-keys.js';
-import { createLimits } from './limits.js';
-import { createUpstreams } from './upstream/upstreams.js';
 
 export interface GatewayServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:8080`. */
@@ -30,33 +24,16 @@ const patience = {
 
 /** Opens the public door of the whole API. */
 export async function start(context: Context): Promise<GatewayServer> {
-  const { config, bus, log } = context;
-  const stack = createStack({ log });
-  const keys = createKeys(context);
-  const upstreams = stack.use(createUpstreams(config));
-  if (bus !== undefined) stack.use(watchKeys(bus, keys));
-  const gateway: Gateway = {
-    ...context,
-    limits: createLimits(config.RATE_LIMIT_SCALE, config.RATE_LIMITS),
-    keys,
-    upstreams,
-  };
-
+  const { HOST, PORT } = context.config;
   // Routing is our own table: Express tries its layers one after the other.
   const app = express().disable('x-powered-by').disable('query parser');
-  app.use((request, response) => handleRequest(gateway, request, response));
+  app.use((request, response) => handleRequest(context, request, response));
   const server = createServer(patience, app);
   server.on('clientError', (error, socket) => void answerClientError(error, socket));
   // An expectation that nobody knows is no reason to refuse (RFC 9110, 10.1.1).
   server.on('checkExpectation', app);
   // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
   server.maxHeadersCount = 0;
-  try {
-    const port = await listen(server, config.PORT, config.HOST);
-    stack.defer(() => closeServer(server, drainMs));
-    return { url: urlOf(config.HOST, port), [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
-  } catch (error) {
-    await stack[Symbol.asyncDispose]();
-    throw error;
-  }
+  const port = await listen(server, PORT, HOST);
+  return { url: urlOf(HOST, port), [Symbol.asyncDispose]: () => closeServer(server, drainMs) };
 }

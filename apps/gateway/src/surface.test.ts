@@ -179,7 +179,8 @@ test('asks of signatures what the decisions say', () => {
   for (const path of ['POST group/create', 'POST group/join', 'POST group/invite', 'GET group/members']) {
     expect(rule(path)).toMatchObject({ driftSeconds: 60, driftCode: 'TIMESTAMP_OUT_OF_RANGE' });
   }
-  for (const { signature } of routes.filter(({ method }) => method === 'POST')) expect(signature.field).toBe('signature');
+  for (const { signature } of routes.filter(({ method }) => method === 'POST'))
+    expect(signature.field).toBe('signature');
 });
 
 test('says where deprecated paths went', () => {

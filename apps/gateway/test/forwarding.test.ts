@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { principalHeader } from '@acsp/operation';
+import { createPrincipals, principalHeader } from '@acsp/operation';
 import { ask } from './support/ask.js';
 import { answerJson } from './support/stand-in.js';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
@@ -49,7 +49,31 @@ test('tells the service who calls, by a signed principal', async () => {
   const agent = gateway.identity.register();
   await gateway.get('tasks', { headers: { authorization: `Bearer ${agent.loginKey}`, 'x-request-id': 'mine-1' } });
   const principal = gateway.principals.verify(last().headers[principalHeader] as string);
-  expect(principal).toEqual({ aid: agent.aid, name: 'holder', via: 'login_key', requestId: 'mine-1' });
+  expect(principal).toEqual({
+    aid: agent.aid,
+    name: 'holder',
+    via: 'login_key',
+    requestId: 'mine-1',
+    registeredAt: agent.registeredAt,
+    rpc: 'acsp.tasks.v1.TasksService/ListTasks',
+  });
+});
+
+test('signs with the first of several secrets', async () => {
+  const [fresh, old] = ['f'.repeat(32), 'o'.repeat(32)];
+  await using two = await testGateway({ env: { PRINCIPAL_SECRET: `${fresh},${old}` } });
+  await two.get('status');
+  const token = two.service.seen.at(-1)?.headers[principalHeader] as string;
+  expect(createPrincipals([fresh]).verify(token)).toMatchObject({ via: 'anonymous' });
+  expect(() => createPrincipals([old]).verify(token)).toThrow();
+});
+
+test('names the form that the fields choose', async () => {
+  const rpcOf = async (path: string) => {
+    await gateway.get(path);
+    return gateway.principals.verify(last().headers[principalHeader] as string).rpc;
+  };
+  expect(await rpcOf('status')).not.toBe(await rpcOf(`status?aid=${'f'.repeat(50)}`));
 });
 
 test('drops identity, origin and credentials that come in as headers', async () => {
@@ -122,6 +146,25 @@ test('passes a stream on while it goes on', async () => {
   const first = await stream.body?.getReader().read();
   expect(Buffer.from(first?.value ?? []).toString()).toBe('data: 1\n\n');
   finish();
+});
+
+test('streams do not wait for the connections of other answers, and outlive their time-out', async () => {
+  await using patient = await testGateway({ env: { UPSTREAM_TIMEOUT_MS: '100' } });
+  let finish = () => {};
+  const open = new Promise<void>((resolve) => {
+    patient.service.next((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      finish = () => response.end('data: late\n\n');
+      resolve();
+    });
+  });
+  const stream = await fetch(`${patient.url}/api/acsp/events/radio?token=x`);
+  await open;
+  // A silent service is given up here, which takes as long as the time-out.
+  patient.service.next(() => {});
+  expect((await patient.get('status')).status).toBe(503);
+  finish();
+  expect(await stream.text()).toBe('data: late\n\n');
 });
 
 test('holds a large answer back while nobody reads it, and loses nothing of it', async () => {

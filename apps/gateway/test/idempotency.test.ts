@@ -1,4 +1,4 @@
-import { memoryStore } from '@acsp/store';
+import { principalHeader } from '@acsp/operation';
 import { eventually } from '@acsp/testkit';
 import { ask } from './support/ask.js';
 import type { TestAgent } from './support/fake-identity.js';
@@ -19,112 +19,111 @@ const keyed = (key: string, { loginKey } = agent) => ({
   headers: { authorization: `Bearer ${loginKey}`, 'idempotency-key': key },
 });
 const served = () => gateway.service.seen.length;
+const sent = () => gateway.principals.verify(gateway.service.seen.at(-1)?.headers[principalHeader] as string);
 
-test('answers a repeated request with the first answer, without running it again', async () => {
+/** The digests that the service gets with a request. */
+async function digests(path: string, body: object, question = keyed('same')) {
+  expect((await gateway.post(path, body, question)).status).toBe(200);
+  return sent().idempotency;
+}
+
+test('sends a repetition on with the digests of the first, and without the key itself', async () => {
+  const first = await digests('tasks', { title: 'a' });
+  expect(first).toEqual({ key: expect.stringMatching(/^[\w-]{43}$/), print: expect.stringMatching(/^[\w-]{43}$/) });
+  expect(await digests('tasks', { title: 'a' })).toEqual(first);
+  expect(gateway.service.seen.at(-1)?.headers).not.toHaveProperty('idempotency-key');
+});
+
+test('tells requests apart under one key by body and target', async () => {
+  const [first, body, target] = [
+    await digests('tasks', { title: 'a' }),
+    await digests('tasks', { title: 'b' }),
+    await digests('tasks/claim', { title: 'a' }),
+  ];
+  expect(new Set([first?.key, body?.key, target?.key]).size).toBe(1);
+  expect(new Set([first?.print, body?.print, target?.print]).size).toBe(3);
+});
+
+test('tells keys and callers apart', async () => {
+  const first = await digests('tasks', {});
+  const other = await digests('tasks', {}, keyed('other'));
+  const stranger = await digests('tasks', {}, keyed('same', gateway.identity.register()));
+  expect(new Set([first?.key, other?.key, stranger?.key]).size).toBe(3);
+  expect(first?.print).toBe(stranger?.print);
+});
+
+test('passes on that an answer is a replayed one', async () => {
   gateway.service.next((response) => {
-    response.writeHead(201, { 'content-type': 'application/json', 'retry-after': '7' }).end('{"task":{"id":1}}');
+    response.writeHead(201, { 'content-type': 'application/json', 'idempotency-replayed': 'true' }).end('{"id":1}');
   });
-  const first = await gateway.post('tasks', { title: 'a' }, keyed('k1'));
-  const before = served();
-  const second = await gateway.post('tasks', { title: 'a' }, keyed('k1'));
-  expect(first.headers['idempotency-replayed']).toBeUndefined();
-  expect(second).toMatchObject({ status: 201, text: first.text, headers: { 'idempotency-replayed': 'true' } });
-  for (const { headers } of [first, second]) {
-    expect(headers).toMatchObject({ 'content-type': 'application/json', 'retry-after': '7' });
-  }
-  expect(served()).toBe(before);
+  const reply = await gateway.post('tasks', {}, keyed('replayed'));
+  expect(reply).toMatchObject({ status: 201, text: '{"id":1}', headers: { 'idempotency-replayed': 'true' } });
 });
 
-test('keeps refusals too, but not failures', async () => {
-  gateway.service.next(answerJson(409, { code: 'TASK_NOT_OPEN' }));
-  gateway.service.next(answerJson(500, { code: 'INTERNAL_ERROR' }));
-  expect((await gateway.post('tasks/claim', {}, keyed('k2'))).status).toBe(409);
-  expect((await gateway.post('tasks/claim', {}, keyed('k2'))).status).toBe(409);
-  expect((await gateway.post('tasks/claim', {}, keyed('k3'))).status).toBe(500);
-  expect((await gateway.post('tasks/claim', {}, keyed('k3'))).status).toBe(200);
-});
-
-test('refuses another request under the same key', async () => {
-  await gateway.post('tasks', { title: 'a' }, keyed('k4'));
-  const reused = { status: 422, code: 'IDEMPOTENCY_KEY_REUSED' };
-  expect((await gateway.post('tasks', { title: 'b' }, keyed('k4'))).json).toMatchObject(reused);
-  expect((await gateway.post('tasks/claim', { title: 'a' }, keyed('k4'))).json).toMatchObject(reused);
-});
-
-test('blocks a key for a minute at most when the gateway dies in the middle', async () => {
-  const store = memoryStore();
-  const reserved: number[] = [];
-  const add = (key: string, value: string, ttlSeconds: number) => {
-    reserved.push(ttlSeconds);
-    return store.add(key, value, ttlSeconds);
-  };
-  await using noting = await testGateway({ overrides: { store: { ...store, add } } });
-  await noting.post('tasks', {}, keyed('k12', noting.identity.register()));
-  expect(reserved).toEqual([60]);
-});
-
-test('tells callers apart', async () => {
-  await gateway.post('tasks', { title: 'a' }, keyed('k5'));
-  const reply = await gateway.post('tasks', { title: 'b' }, keyed('k5', gateway.identity.register()));
-  expect(reply.status).toBe(200);
-});
-
-test('refuses a repetition while the first is running', async () => {
+test('refuses a repetition while the first is in flight, and serves it afterwards', async () => {
   let finish = () => {};
   gateway.service.next((response, seen) => {
     finish = () => answerJson(200, {})(response, seen);
   });
   const before = served();
-  const first = gateway.post('tasks', { title: 'slow' }, keyed('k6'));
+  const first = gateway.post('tasks', { title: 'slow' }, keyed('slow'));
   await eventually(() => served() > before);
-  const second = await gateway.post('tasks', { title: 'slow' }, keyed('k6'));
-  expect(second.json).toMatchObject({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' });
+  const second = await gateway.post('tasks', { title: 'slow' }, keyed('slow'));
+  expect(second.json).toMatchObject({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS', retry_after_seconds: 1 });
   expect(second.headers['retry-after']).toBe('1');
+  expect((await gateway.post('tasks', { title: 'slow' }, keyed('slow', gateway.identity.register()))).status).toBe(200);
   finish();
   expect((await first).status).toBe(200);
+  expect((await gateway.post('tasks', { title: 'slow' }, keyed('slow'))).status).toBe(200);
 });
 
-test('keeps the answer for a caller who lost the connection', async () => {
-  let finish = () => {};
-  gateway.service.next((response, seen) => {
-    finish = () => answerJson(201, { kept: true })(response, seen);
+test('a key is free again after a failure', async () => {
+  gateway.service.next((response) => response.destroy());
+  expect((await gateway.post('tasks', {}, keyed('failed'))).status).toBe(503);
+  expect((await gateway.post('tasks', {}, keyed('failed'))).status).toBe(200);
+});
+
+describe('a signed request', () => {
+  const question = (key: string) => ({ headers: { 'idempotency-key': key } });
+  const message = (n: number) => signed(agent, { aid: agent.aid, aid_a: agent.aid, n, timestamp: now() });
+  const refused = { status: 401, code: 'INVALID_SIGNATURE' };
+
+  test('may be repeated with its key, and not without it or with another', async () => {
+    const body = message(1);
+    expect((await gateway.post('thread/message', body, question('s1'))).status).toBe(200);
+    expect((await gateway.post('thread/message', body, question('s1'))).status).toBe(200);
+    expect((await gateway.post('thread/message', body)).json).toMatchObject(refused);
+    expect((await gateway.post('thread/message', body, question('s2'))).json).toMatchObject(refused);
   });
-  const before = served();
-  const lost = new AbortController();
-  const { headers } = keyed('k7');
-  const init = {
-    method: 'POST',
-    body: '{}',
-    headers: { ...headers, 'content-type': 'application/json' },
-    signal: lost.signal,
-  };
-  const first = fetch(`${gateway.url}/api/acsp/tasks`, init);
-  await eventually(() => served() > before);
-  lost.abort();
-  await expect(first).rejects.toThrow();
-  finish();
-  const second = await eventually(async () => {
-    const reply = await gateway.post('tasks', '{}', keyed('k7'));
-    return reply.status === 201 ? reply : false;
+
+  test('that was spent without a key is not repeated with one', async () => {
+    const body = message(2);
+    expect((await gateway.post('thread/message', body)).status).toBe(200);
+    expect((await gateway.post('thread/message', body, question('s3'))).json).toMatchObject(refused);
   });
-  expect(second).toMatchObject({ headers: { 'idempotency-replayed': 'true' } });
+
+  test('has no effect on the path of another service under the same key', async () => {
+    const body = message(3);
+    expect((await gateway.post('thread/message', body, question('s4'))).status).toBe(200);
+    const before = served();
+    const elsewhere = await gateway.post('search', body, question('s4'));
+    expect(elsewhere.json).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(served()).toBe(before);
+  });
+
+  test('keeps its signature where the key is in flight or malformed', async () => {
+    const body = message(4);
+    const malformed = await gateway.post('thread/message', body, question('x'.repeat(256)));
+    expect(malformed.status).toBe(400);
+    expect((await gateway.post('thread/message', body)).status).toBe(200);
+  });
 });
 
-test('lets a signed request be repeated with its key', async () => {
-  const body = signed(agent, { aid: agent.aid, timestamp: now() });
-  const question = { headers: { 'idempotency-key': 'k8' } };
-  expect((await gateway.post('thread/message', body, question)).status).toBe(200);
-  expect((await gateway.post('thread/message', body, question)).status).toBe(200);
-  expect((await gateway.post('thread/message', body)).json).toMatchObject({ code: 'INVALID_SIGNATURE' });
-});
-
-test('does not keep answers that hold a secret, nor those of a GET', async () => {
-  const before = served();
-  for (let i = 0; i < 2; i += 1) {
-    await gateway.post('connect', { login_key: agent.loginKey }, { headers: { 'idempotency-key': 'k9' } });
-    await gateway.get('tasks', keyed('k10'));
-  }
-  expect(served()).toBe(before + 4);
+test('ignores the key where the answer holds a secret, and on a GET', async () => {
+  await gateway.post('connect', { login_key: agent.loginKey }, { headers: { 'idempotency-key': 'x'.repeat(256) } });
+  expect(sent()).toMatchObject({ aid: agent.aid, idempotency: undefined });
+  await gateway.get('tasks', keyed('ignored'));
+  expect(sent()).toMatchObject({ aid: agent.aid, idempotency: undefined });
 });
 
 test.each(['', 'x'.repeat(256), 'tab\there', 'caf\u00e9'])('refuses %j as a key', async (key) => {
@@ -132,9 +131,8 @@ test.each(['', 'x'.repeat(256), 'tab\there', 'caf\u00e9'])('refuses %j as a key'
   expect(reply.json).toMatchObject({ status: 400, code: 'INVALID_FIELD', errors: [{ field: 'Idempotency-Key' }] });
 });
 
-test('needs the credential for a kept answer', async () => {
-  await gateway.post('tasks', {}, keyed('k11'));
-  const headers = { 'idempotency-key': 'k11' };
+test('needs the credential under a key too', async () => {
+  const headers = { 'idempotency-key': 'same' };
   const reply = await ask(gateway.url, 'POST', '/api/acsp/tasks', { body: '{}', headers });
   expect(reply.json).toMatchObject({ code: 'AUTH_REQUIRED' });
 });

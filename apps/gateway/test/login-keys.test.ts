@@ -23,10 +23,26 @@ test('requires a credential', async () => {
 });
 
 test.each([
+  ['an empty token', 'Bearer'],
+  ['a token of white space', 'Bearer  \t '],
+  ['another scheme', 'Basic bmtfOm5r'],
+  ['a key without a scheme', createLoginKey().key],
+  ['a key that is glued to the scheme', `Bearer${createLoginKey().key}`],
+  ['an empty header', ''],
+])('takes %s for no credential, and says how one is written', async (_, authorization) => {
+  const { verifyLoginKey } = gateway.identity.asked;
+  for (const path of ['tasks', 'account-delete', 'presence/sweep']) {
+    const reply = await gateway.post(path, {}, { headers: { authorization } });
+    expect(reply.json).toMatchObject({ status: 401, code: 'AUTH_REQUIRED' });
+    expect(reply.json.detail).toMatch(/Authorization: Bearer <(login key|internal token)>/);
+    expect(reply.headers['www-authenticate']).toBe('Bearer realm="acsp"');
+  }
+  expect(gateway.identity.asked.verifyLoginKey).toBe(verifyLoginKey);
+});
+
+test.each([
   ['unknown', `Bearer ${createLoginKey().key}`],
   ['malformed', 'Bearer nk_short'],
-  ['of another scheme', 'Basic bmtfOm5r'],
-  ['without a key', 'Bearer'],
 ])('refuses a login key that is %s', async (_, authorization) => {
   const reply = await gateway.get('tasks', { headers: { authorization } });
   expect(reply.json).toMatchObject({ status: 403, code: 'INVALID_LOGIN_KEY' });
@@ -82,7 +98,8 @@ test('leaves a wrong key of account-delete to the service, but not a missing one
 test('lets anybody in where no credential is needed, and knows who it is where one may be given', async () => {
   const agent = gateway.identity.register();
   await gateway.get('channels');
-  expect(caller()).toEqual({ name: '', via: 'anonymous', requestId: expect.any(String) });
+  const rpc = 'acsp.messaging.v1.MessagingService/ListChannels';
+  expect(caller()).toEqual({ name: '', via: 'anonymous', requestId: expect.any(String), rpc });
   await gateway.get('channels', bearer(agent.loginKey));
   expect(caller().aid).toBe(agent.aid);
   expect((await gateway.get('channels', bearer('nk_wrong'))).json).toMatchObject({ code: 'INVALID_LOGIN_KEY' });
@@ -91,7 +108,8 @@ test('lets anybody in where no credential is needed, and knows who it is where o
 test('takes an AID alone as a claim that nothing proves', async () => {
   const { aid } = gateway.identity.register();
   await gateway.get(`workspace/list?aid=${aid}`);
-  expect(caller()).toMatchObject({ aid, via: 'aid' });
+  expect(caller()).toMatchObject({ claimedAid: aid, via: 'aid' });
+  expect(caller().aid).toBeUndefined();
   expect((await gateway.get('workspace/list')).json).toMatchObject({ status: 400, code: 'INVALID_AID' });
   expect((await gateway.get('workspace/list?aid=ABC')).json).toMatchObject({ status: 400, code: 'INVALID_AID' });
 });
@@ -106,6 +124,15 @@ test('lets the scheduler in by the internal token alone', async () => {
       status: 401,
       code: 'INVALID_TOKEN',
     });
+  }
+});
+
+test('accepts each of several internal tokens, so that one is replaced without a stop', async () => {
+  const [fresh, old] = ['the next token of it', 'the last token of it'];
+  await using two = await testGateway({ env: { INTERNAL_TOKEN: `${fresh},${old}` } });
+  for (const token of [fresh, old]) expect((await two.post('presence/sweep', {}, bearer(token))).status).toBe(200);
+  for (const token of ['the wrong token', `${fresh},${old}`]) {
+    expect((await two.post('presence/sweep', {}, bearer(token))).json).toMatchObject({ code: 'INVALID_TOKEN' });
   }
 });
 

@@ -1,4 +1,4 @@
-import { generateKeyPair } from '@acsp/crypto';
+import { aidOf, createLoginKey, generateKeyPair } from '@acsp/crypto';
 import { describeWith, ownRedis } from '@acsp/testkit';
 import { now, signed } from './support/signed.js';
 import { bearer, testGateway } from './support/test-gateway.js';
@@ -41,13 +41,37 @@ test('counts strangers and newcomers by address, however many keys they make', a
   expect((await register('2001:db8:1::1')).status).toBe(200);
 });
 
-test('counts refused credentials against the address, without hurting those who have a good one', async () => {
+test('counts refused credentials against the address, without hurting those whose good one is known', async () => {
   await using gateway = await testGateway({ env: { RATE_LIMITS: '{"tasks":2}', RATE_LIMIT_SCALE: '1' } });
   const agent = gateway.identity.register();
+  expect((await gateway.get('inbox', bearer(agent.loginKey))).status).toBe(200);
   expect((await gateway.get('tasks', bearer('nk_wrong'))).status).toBe(403);
   expect((await gateway.get('tasks')).status).toBe(401);
   expect((await gateway.get('tasks', bearer('nk_wrong'))).status).toBe(429);
   expect((await gateway.get('tasks', bearer(agent.loginKey))).status).toBe(200);
+});
+
+test('looks no unknown key up for an address over its limit', async () => {
+  await using gateway = await testGateway({ env: { RATE_LIMITS: '{"tasks":3,"agent":3}', RATE_LIMIT_SCALE: '1' } });
+  const statuses: number[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    statuses.push((await gateway.get('tasks', bearer(createLoginKey().key))).status);
+    const stranger = generateKeyPair();
+    const body = signed(stranger, { aid: aidOf(stranger.publicKey), timestamp: now() });
+    statuses.push((await gateway.post('thread/message', body)).status);
+  }
+  expect(statuses.slice(0, 6)).toEqual([403, 404, 403, 404, 403, 404]);
+  expect(new Set(statuses.slice(6))).toEqual(new Set([429]));
+  expect(gateway.identity.asked).toMatchObject({ verifyLoginKey: 3, getSigningKey: 3 });
+});
+
+test.each([
+  ['a body that is not JSON', '{', 400],
+  ['a body over its limit', `"${'x'.repeat(70_000)}"`, 413],
+])('counts %s against the address', async (_, body, status) => {
+  await using gateway = await testGateway({ env: { RATE_LIMITS: '{"quickstart":2}', RATE_LIMIT_SCALE: '1' } });
+  for (const expected of [status, status, 429]) expect((await gateway.post('quickstart', body)).status).toBe(expected);
+  expect((await gateway.post('quickstart', '{}')).status).toBe(429);
 });
 
 test('counts refused credentials also where the operation has no limit', async () => {
@@ -59,6 +83,7 @@ test('counts refused credentials also where the operation has no limit', async (
 test('does not count an AID that nothing proves against the agent', async () => {
   await using gateway = await testGateway({ env: { RATE_LIMITS: '{"inbox":1}', RATE_LIMIT_SCALE: '1' } });
   const agent = gateway.identity.register();
+  await gateway.get('tasks', bearer(agent.loginKey));
   await gateway.get(`inbox?aid=${agent.aid}`);
   expect((await gateway.get(`inbox?aid=${agent.aid}`)).status).toBe(429);
   expect((await gateway.get('inbox', bearer(agent.loginKey))).status).toBe(200);

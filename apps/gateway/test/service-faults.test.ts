@@ -1,5 +1,7 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { eventually } from '@acsp/testkit';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
 
 const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retry_after_seconds: 1 };
@@ -60,6 +62,28 @@ test('lets a request of the service end when the caller goes away', async () => 
     answer.once('data', () => caller.destroy()),
   ).end();
   await gone;
+});
+
+test.each([
+  ['under an Idempotency-Key', { 'idempotency-key': 'gone' }, true],
+  ['without one', {}, false],
+])('a POST %s: runs to its end when the client goes: %j', async (_, extra, runsOn) => {
+  const agent = gateway.identity.register();
+  const seen = Promise.withResolvers<ServerResponse>();
+  gateway.service.next((response) => seen.resolve(response));
+  const headers = { ...bearer(agent.loginKey).headers, ...extra, 'content-type': 'application/json' };
+  const caller = request(`${gateway.url}/api/acsp/channels`, { method: 'POST', headers }).end('{}');
+  caller.once('error', () => {});
+  const response = await seen.promise;
+  const closed = once(response, 'close');
+  caller.destroy();
+  if (runsOn) {
+    await eventually(() => gateway.log.join('').includes('request broken off'));
+    expect(response.destroyed).toBe(false);
+    response.end('{}');
+  }
+  await closed;
+  expect(response.writableFinished).toBe(runsOn);
 });
 
 test('answers 503 while the identity service is away, and does not count it against the caller', async () => {

@@ -28,7 +28,14 @@ test.each([
   const body = write(agent, thread());
   expect((await gateway.post('thread/create', body)).status).toBe(200);
   expect(gateway.service.seen.at(-1)?.body.toString()).toBe(body);
-  expect(caller()).toEqual({ aid: agent.aid, name: 'signer', via: 'signature', requestId: expect.any(String) });
+  expect(caller()).toEqual({
+    aid: agent.aid,
+    name: 'signer',
+    via: 'signature',
+    requestId: expect.any(String),
+    registeredAt: agent.registeredAt,
+    rpc: 'acsp.workspace.v1.WorkspaceService/CreateThread',
+  });
 });
 
 test('takes a signature that is the first member', async () => {

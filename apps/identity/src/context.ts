@@ -26,9 +26,10 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
   return {
     ...base,
     countActive() {
-      if (counted !== undefined && Date.now() - counted.at < countedForMs) return counted.count;
+      const now = base.clock.now().getTime();
+      if (counted !== undefined && now - counted.at < countedForMs) return counted.count;
       const count = base.database.prisma.agent.count({ where: { status: 'active' } });
-      counted = { count, at: Date.now() };
+      counted = { count, at: now };
       count.catch(() => {
         counted = undefined;
       });

@@ -1,7 +1,17 @@
-import { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import { rpcClient } from '@acsp/rpc';
 import { testClock } from '@acsp/testkit';
-import { type Identity, nobody, principals, publicUrl, type Registered, refused, startIdentity } from './harness.js';
+import {
+  agentLock,
+  anonymous,
+  type Identity,
+  keysOf,
+  peerOf,
+  publicUrl,
+  type Registered,
+  refused,
+  registered,
+  startIdentity,
+  whileLocked,
+} from './harness.js';
 
 const clock = testClock();
 let identity: Identity;
@@ -12,10 +22,11 @@ beforeAll(async () => {
 afterAll(() => identity[Symbol.asyncDispose]());
 
 const connect = (agent: Registered, aid = agent.aid) => identity.call(agent, 'POST /connect', { aid });
-const redeem = (token: string) => identity.call(nobody, `GET /connect/${token}`);
+const redeem = (token: string) => identity.call(anonymous, `GET /connect/${token}`);
+const tokenOf = async (agent: Registered): Promise<string> => (await connect(agent)).body.token;
 
 test('exchanges a token for a login key of a day', async () => {
-  const agent = await identity.registered();
+  const agent = await registered(identity);
   const { status, body } = await connect(agent);
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -24,46 +35,90 @@ test('exchanges a token for a login key of a day', async () => {
     expires_at: new Date(clock.now().getTime() + 600_000).toISOString(),
   });
   const redeemed = await redeem(body.token);
-  expect(redeemed).toMatchObject({
-    status: 200,
-    body: {
-      aid: agent.aid,
-      agent_name: 'Ann',
-      login_key: expect.stringMatching(/^nk_/),
-      login_key_expires: new Date(clock.now().getTime() + 86_400_000).toISOString(),
-    },
+  expect(redeemed.status).toBe(200);
+  expect(redeemed.body).toEqual({
+    aid: agent.aid,
+    agent_name: 'Ann',
+    login_key: expect.stringMatching(/^nk_/),
+    login_key_expires: new Date(clock.now().getTime() + 86_400_000).toISOString(),
   });
-  using client = rpcClient(IdentityService, { address: identity.address, principals, name: 'gateway' });
-  const holder = await client.verifyLoginKey({ loginKey: redeemed.body.login_key });
-  expect(holder).toMatchObject({ aid: agent.aid });
+  using peer = peerOf(identity);
+  expect(await peer.verifyLoginKey({ login_key: redeemed.body.login_key })).toMatchObject({ aid: agent.aid });
 });
 
 test('redeems a token once, whoever asks at once', async () => {
-  const { body } = await connect(await identity.registered());
-  const answers = await Promise.all(Array.from({ length: 5 }, () => redeem(body.token)));
+  const agent = await registered(identity);
+  const token = await tokenOf(agent);
+  const answers = await whileLocked(identity, agentLock(agent), () => Array.from({ length: 5 }, () => redeem(token)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
-  expect(await redeem(body.token)).toMatchObject(refused('CONNECT_TOKEN_INVALID'));
+  expect(await redeem(token)).toMatchObject(refused('CONNECT_TOKEN_INVALID'));
+  expect(await keysOf(identity, agent)).toBe(2);
+});
+
+test('redeems each of several tokens of an agent', async () => {
+  const agent = await registered(identity);
+  const tokens = [await tokenOf(agent), await tokenOf(agent)];
+  const answers = await Promise.all(tokens.map(redeem));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
 });
 
 test.each(['unknown', '%00', 'a'.repeat(2000)])('refuses the token %.20s', async (token) => {
   expect(await redeem(token)).toMatchObject(refused('CONNECT_TOKEN_INVALID'));
 });
 
+test('refuses a token of ten minutes ago, and clears it away with the next one', async () => {
+  const agent = await registered(identity);
+  const [old, young] = [await tokenOf(agent), await tokenOf(agent)];
+  clock.advance(599_999);
+  expect(await redeem(young)).toMatchObject({ status: 200 });
+  clock.advance(1);
+  expect(await redeem(old)).toMatchObject(refused('CONNECT_TOKEN_INVALID'));
+  await connect(agent);
+  const { prisma } = identity.context.database;
+  expect(await prisma.connectToken.count({ where: { aid: agent.aid } })).toBe(1);
+});
+
 test('does not keep the token in readable form', async () => {
-  const { body } = await connect(await identity.registered());
-  expect(await identity.context.store.get(`connect:${body.token}`)).toBeUndefined();
+  const agent = await registered(identity);
+  const token = await tokenOf(agent);
+  const { prisma } = identity.context.database;
+  const [row] = await prisma.connectToken.findMany({ where: { aid: agent.aid } });
+  const kept = Buffer.from(row?.hash ?? []);
+  expect(kept).toHaveLength(32);
+  for (const readable of [token, Buffer.from(token, 'base64url')]) expect(kept.includes(readable)).toBe(false);
+});
+
+test('a redemption that fails leaves the token usable', async () => {
+  const agent = await registered(identity);
+  const token = await tokenOf(agent);
+  const { prisma } = identity.context.database;
+  await prisma.$executeRaw`ALTER TABLE login_key ADD CONSTRAINT none_of_a_day CHECK (expires_at - created_at > '1 day') NOT VALID`;
+  expect(await redeem(token)).toMatchObject(refused('INTERNAL_ERROR'));
+  await prisma.$executeRaw`ALTER TABLE login_key DROP CONSTRAINT none_of_a_day`;
+  expect(await keysOf(identity, agent)).toBe(1);
+  expect(await redeem(token)).toMatchObject({ status: 200, body: { aid: agent.aid } });
 });
 
 test('gives no key to an agent that was revoked in between', async () => {
-  const agent = await identity.registered();
-  const { body } = await connect(agent);
+  const agent = await registered(identity);
+  const token = await tokenOf(agent);
   await identity.call(agent, 'POST /revoke', { aid: agent.aid });
-  expect(await redeem(body.token)).toMatchObject(refused('AID_NOT_FOUND'));
+  expect(await redeem(token)).toMatchObject(refused('AID_NOT_FOUND'));
+  expect(await connect(agent)).toMatchObject(refused('AID_NOT_FOUND'));
+});
+
+test('gives no key by the token of a former life', async () => {
+  const agent = await registered(identity);
+  const token = await tokenOf(agent);
+  await identity.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true });
+  const again = await registered(identity, {}, agent);
+  expect(await redeem(token)).toMatchObject(refused('CONNECT_TOKEN_INVALID'));
+  expect(await keysOf(identity, again)).toBe(1);
 });
 
 test('refuses a caller that nobody vouches for, one that is another agent, and a body without an AID', async () => {
-  const [ann, bob] = [await identity.registered(), await identity.registered()];
-  expect(await identity.call(nobody, 'POST /connect', { aid: ann.aid })).toMatchObject(refused('AUTH_REQUIRED'));
+  const [ann, bob] = [await registered(identity), await registered(identity)];
+  expect(await identity.call(anonymous, 'POST /connect', { aid: ann.aid })).toMatchObject(refused('AUTH_REQUIRED'));
   expect(await connect(bob, ann.aid)).toMatchObject(refused('AID_MISMATCH'));
   expect(await identity.call(ann, 'POST /connect', {})).toMatchObject(refused('INVALID_AID'));
 });

@@ -1,4 +1,4 @@
-import { type Identity, nobody, publicUrl, refused, startIdentity, withLabels } from './harness.js';
+import { anonymous, eventsOf, type Identity, publicUrl, refused, startIdentity, withLabels } from './harness.js';
 
 let identity: Identity;
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => identity[Symbol.asyncDispose]());
 
 const create = (fields: object = {}) =>
-  identity.call(nobody, 'POST /agent-init', { agent_name: 'Ann', capabilities: ['search'], ...fields });
+  identity.call(anonymous, 'POST /agent-init', { agent_name: 'Ann', capabilities: ['search'], ...fields });
 
 test('registers an agent that has no key pair', async () => {
   const { status, body } = await create({ description: 'Finds', metadata: { a: 1 } });
@@ -24,8 +24,8 @@ test('registers an agent that has no key pair', async () => {
     agent_link: `${publicUrl}/api/acsp/status?aid=${body.aid}`,
   });
   expect(body).not.toHaveProperty('private_key');
-  expect(await identity.call(nobody, `GET /status?aid=${body.aid}`)).toMatchObject({ status: 200 });
-  expect(await identity.eventsOf(body.aid)).toEqual(['agent.registered']);
+  expect(await identity.call(anonymous, `GET /status?aid=${body.aid}`)).toMatchObject({ status: 200 });
+  expect(await eventsOf(identity, body.aid)).toEqual(['agent.registered']);
 });
 
 test('describes an agent by its capabilities where it does not itself', async () => {
@@ -82,6 +82,6 @@ test.each([
   const { prisma } = identity.context.database;
   const before = await prisma.agent.count();
   const body = `{"agent_name":"Ann","capabilities":["search"],"metadata":${metadata}}`;
-  expect(await identity.call(nobody, 'POST /agent-init', body)).toMatchObject(refused('INVALID_METADATA'));
+  expect(await identity.call(anonymous, 'POST /agent-init', body)).toMatchObject(refused('INVALID_METADATA'));
   expect(await prisma.agent.count()).toBe(before);
 });

@@ -1,4 +1,16 @@
-import { type Identity, newcomer, nobody, profile, type Registered, refused, startIdentity } from './harness.js';
+import type { Principal } from '@acsp/operation';
+import {
+  anonymous,
+  eventsOf,
+  type Identity,
+  keysOf,
+  newcomer,
+  profile,
+  refused,
+  register,
+  registered,
+  startIdentity,
+} from './harness.js';
 
 let identity: Identity;
 
@@ -7,43 +19,39 @@ beforeAll(async () => {
 });
 afterAll(() => identity[Symbol.asyncDispose]());
 
-const remove = (caller: Parameters<Identity['call']>[0], body: object) =>
-  identity.call(caller, 'POST /account-delete', body);
-const register = (agent: Registered) =>
-  identity.call(agent, 'POST /register', { public_key: agent.publicKey, ...profile });
-const keysOf = ({ aid }: Registered) => identity.context.database.prisma.loginKey.count({ where: { aid } });
+const remove = (caller: Principal, body: object) => identity.call(caller, 'POST /account-delete', body);
 
 test('removes an agent with its keys and tells its last profile', async () => {
-  const agent = await identity.registered();
+  const agent = await registered(identity);
   const { status, body } = await remove(agent, { aid: agent.aid, confirm: true });
   expect(status).toBe(200);
   expect(body).toEqual({ deleted: true, aid: agent.aid, message: expect.any(String) });
-  expect(await identity.call(nobody, `GET /status?aid=${agent.aid}`)).toMatchObject(refused('AID_NOT_FOUND'));
-  expect(await keysOf(agent)).toBe(0);
+  expect(await identity.call(anonymous, `GET /status?aid=${agent.aid}`)).toMatchObject(refused('AID_NOT_FOUND'));
+  expect(await keysOf(identity, agent)).toBe(0);
   const [event] = await identity.context.database.prisma.$queryRaw<object[]>`
     SELECT audience, actor, payload FROM bus.outbox
     WHERE type = 'agent.deleted' AND payload ->> 'aid' = ${agent.aid}`;
   const { aid } = agent;
-  const { agent_name: agentName, ...others } = profile;
-  expect(event).toEqual({ audience: [`agent:${aid}`], actor: aid, payload: { aid, agentName, ...others } });
+  const registered_at = new Date(agent.registeredAt).toISOString();
+  expect(event).toEqual({ audience: [`agent:${aid}`], actor: aid, payload: { aid, ...profile, registered_at } });
 });
 
 test('lets the AID register again', async () => {
-  const agent = await identity.registered();
+  const agent = await registered(identity);
   await remove(agent, { aid: agent.aid, confirm: true });
-  expect(await register(agent)).toMatchObject({ status: 201 });
-  expect(await identity.eventsOf(agent.aid)).toEqual(['agent.registered', 'agent.deleted', 'agent.registered']);
+  expect(await register(identity, agent)).toMatchObject({ status: 201 });
+  expect(await eventsOf(identity, agent.aid)).toEqual(['agent.registered', 'agent.deleted', 'agent.registered']);
 });
 
 test('of several at once one removes, the others find nothing', async () => {
-  const agent = await identity.registered();
+  const agent = await registered(identity);
   const answers = await Promise.all(Array.from({ length: 5 }, () => remove(agent, { aid: agent.aid, confirm: true })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
-  expect(await identity.eventsOf(agent.aid)).toEqual(['agent.registered', 'agent.deleted']);
+  expect(await eventsOf(identity, agent.aid)).toEqual(['agent.registered', 'agent.deleted']);
 });
 
 test('refuses in the documented order: confirm, form of the AID, existence, whose key it is', async () => {
-  const [ann, bob] = [await identity.registered(), await identity.registered()];
+  const [ann, bob] = [await registered(identity), await registered(identity)];
   expect(await remove(bob, { aid: 'x' })).toMatchObject(refused('CONFIRM_REQUIRED'));
   for (const confirm of [false, 'true', 1, null]) {
     expect(await remove(ann, { aid: ann.aid, confirm })).toMatchObject(refused('CONFIRM_REQUIRED'));
@@ -51,8 +59,8 @@ test('refuses in the documented order: confirm, form of the AID, existence, whos
   expect(await remove(bob, { aid: 'x', confirm: true })).toMatchObject(refused('INVALID_AID'));
   expect(await remove(bob, { confirm: true })).toMatchObject(refused('INVALID_AID'));
   expect(await remove(bob, { aid: newcomer().aid, confirm: true })).toMatchObject(refused('AID_NOT_FOUND'));
-  for (const caller of [bob, nobody]) {
+  for (const caller of [bob, anonymous]) {
     expect(await remove(caller, { aid: ann.aid, confirm: true })).toMatchObject(refused('INVALID_AUTH'));
   }
-  expect(await identity.call(nobody, `GET /status?aid=${ann.aid}`)).toMatchObject({ status: 200 });
+  expect(await identity.call(anonymous, `GET /status?aid=${ann.aid}`)).toMatchObject({ status: 200 });
 });

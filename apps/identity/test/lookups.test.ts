@@ -1,4 +1,5 @@
-import { type Identity, newcomer, nobody, profile, refused, startIdentity } from './harness.js';
+import { testClock } from '@acsp/testkit';
+import { anonymous, type Identity, newcomer, profile, refused, registered, startIdentity } from './harness.js';
 
 let identity: Identity;
 
@@ -9,8 +10,8 @@ afterAll(() => identity[Symbol.asyncDispose]());
 
 describe('status', () => {
   test('shows anybody an agent, and nothing that is not for everybody', async () => {
-    const agent = await identity.registered({ owner_id: 'secret owner' });
-    const { status, body } = await identity.call(nobody, `GET /status?aid=${agent.aid}`);
+    const agent = await registered(identity, { owner_id: 'secret owner' });
+    const { status, body } = await identity.call(anonymous, `GET /status?aid=${agent.aid}`);
     expect(status).toBe(200);
     expect(body).toEqual({
       aid: agent.aid,
@@ -27,15 +28,15 @@ describe('status', () => {
   });
 
   test.each(['x', '', 'F'.repeat(50)])('refuses the AID %j', async (aid) => {
-    expect(await identity.call(nobody, `GET /status?aid=${aid}`)).toMatchObject(refused('INVALID_AID'));
+    expect(await identity.call(anonymous, `GET /status?aid=${aid}`)).toMatchObject(refused('INVALID_AID'));
   });
 
   test('refuses an agent that nobody registered', async () => {
-    expect(await identity.call(nobody, `GET /status?aid=${newcomer().aid}`)).toMatchObject(refused('AID_NOT_FOUND'));
+    expect(await identity.call(anonymous, `GET /status?aid=${newcomer().aid}`)).toMatchObject(refused('AID_NOT_FOUND'));
   });
 
   test('tells without an AID how the service is', async () => {
-    const { status, body } = await identity.call(nobody, 'GET /status');
+    const { status, body } = await identity.call(anonymous, 'GET /status');
     expect(status).toBe(200);
     expect(body).toEqual({
       status: 'ok',
@@ -47,29 +48,30 @@ describe('status', () => {
   });
 
   test('counts active agents, but not for every request', async () => {
-    await using fresh = await startIdentity();
-    const count = async () => (await fresh.call(nobody, 'GET /status')).body.agents_registered;
-    const [ann] = [await fresh.registered(), await fresh.registered()];
+    const clock = testClock();
+    await using fresh = await startIdentity({ clock });
+    const count = async () => (await fresh.call(anonymous, 'GET /status')).body.agents_registered;
+    const [ann] = [await registered(fresh), await registered(fresh)];
     expect(await count()).toBe(2);
     await fresh.call(ann, 'POST /revoke', { aid: ann.aid });
-    fresh.context.counts.clear();
+    clock.advance(2_999);
+    expect(await count()).toBe(2);
+    clock.advance(1);
     expect(await count()).toBe(1);
-    fresh.context.counts.set('active', Promise.resolve(42), { ttl: 60_000 });
-    expect(await count()).toBe(42);
   });
 });
 
 describe('auth/verify', () => {
   test('shows anybody the public key behind an AID', async () => {
-    const { aid, publicKey } = await identity.registered();
-    const answer = await identity.call(nobody, `GET /auth/verify?aid=${aid}`);
+    const { aid, publicKey } = await registered(identity);
+    const answer = await identity.call(anonymous, `GET /auth/verify?aid=${aid}`);
     expect(answer).toMatchObject({ status: 200, body: { aid, ed25519_pubkey: publicKey } });
   });
 
   test('refuses an AID that is none, and one that nobody registered', async () => {
-    expect(await identity.call(nobody, 'GET /auth/verify')).toMatchObject(refused('INVALID_AID'));
-    expect(await identity.call(nobody, 'GET /auth/verify?aid=7')).toMatchObject(refused('INVALID_AID'));
-    const unknown = await identity.call(nobody, `GET /auth/verify?aid=${newcomer().aid}`);
+    expect(await identity.call(anonymous, 'GET /auth/verify')).toMatchObject(refused('INVALID_AID'));
+    expect(await identity.call(anonymous, 'GET /auth/verify?aid=7')).toMatchObject(refused('INVALID_AID'));
+    const unknown = await identity.call(anonymous, `GET /auth/verify?aid=${newcomer().aid}`);
     expect(unknown).toMatchObject(refused('AID_NOT_FOUND'));
   });
 });

@@ -1,4 +1,4 @@
-import { type Identity, newcomer, nobody, profile, refused, startIdentity } from './harness.js';
+import { anonymous, type Identity, newcomer, profile, refused, startIdentity } from './harness.js';
 
 let identity: Identity;
 
@@ -11,8 +11,8 @@ test('answers 503 while the database is away', async () => {
   const agent = newcomer();
   const answers = await Promise.all([
     identity.call(agent, 'POST /register', { public_key: agent.publicKey, ...profile }),
-    identity.call(nobody, `GET /status?aid=${agent.aid}`),
-    identity.call(nobody, 'GET /status'),
+    identity.call(anonymous, `GET /status?aid=${agent.aid}`),
+    identity.call(anonymous, 'GET /status'),
     identity.call(agent, 'POST /profile/update', { aid: agent.aid, description: 'x' }),
   ]);
   for (const answer of answers) {

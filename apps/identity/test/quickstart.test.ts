@@ -1,5 +1,5 @@
 import { aidOf, sign, verify } from '@acsp/crypto';
-import { type Identity, nobody, refused, startIdentity, withLabels } from './harness.js';
+import { anonymous, eventsOf, type Identity, refused, startIdentity, withLabels } from './harness.js';
 
 let identity: Identity;
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity[Symbol.asyncDispose]());
 
-const quickstart = (body: object) => identity.call(nobody, 'POST /quickstart', body);
+const quickstart = (body: object) => identity.call(anonymous, 'POST /quickstart', body);
 const detailed = { agent_name: 'Ann', capabilities: ['search'] };
 const compact = { name: 'Ann', capabilities: 'search, summary' };
 
@@ -25,16 +25,16 @@ test('registers an agent with a key pair that belongs together', async () => {
   });
   const message = Buffer.from('hello');
   expect(verify(body.public_key, message, sign(body.private_key, message))).toBe(true);
-  const known = await identity.call(nobody, `GET /auth/verify?aid=${body.aid}`);
+  const known = await identity.call(anonymous, `GET /auth/verify?aid=${body.aid}`);
   expect(known.body).toEqual({ aid: body.aid, ed25519_pubkey: body.public_key });
-  expect(await identity.eventsOf(body.aid)).toEqual(['agent.registered']);
+  expect(await eventsOf(identity, body.aid)).toEqual(['agent.registered']);
 });
 
 test('takes the compact form and answers it alike', async () => {
   const [first, second] = [await quickstart(detailed), await quickstart(compact)];
   expect(second).toMatchObject({ status: 201, body: { agent_name: 'Ann', capabilities: ['search', 'summary'] } });
   expect(Object.keys(second.body)).toEqual(Object.keys(first.body));
-  const known = await identity.call(nobody, `GET /status?aid=${second.body.aid}`);
+  const known = await identity.call(anonymous, `GET /status?aid=${second.body.aid}`);
   expect(known.body.description).toBe('An agent that offers search and summary.');
 });
 

@@ -1,5 +1,16 @@
 import { aidOf } from '@acsp/crypto';
-import { type Identity, newcomer, nobody, profile, refused, startIdentity, withLabels } from './harness.js';
+import {
+  anonymous,
+  eventsOf,
+  type Identity,
+  type Newcomer,
+  newcomer,
+  profile,
+  refused,
+  register,
+  startIdentity,
+  withLabels,
+} from './harness.js';
 
 let identity: Identity;
 
@@ -8,9 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity[Symbol.asyncDispose]());
 
-const register = (agent: ReturnType<typeof newcomer>, fields: object = {}) =>
-  identity.call(agent, 'POST /register', { public_key: agent.publicKey, ...profile, ...fields });
-const compactly = (agent: ReturnType<typeof newcomer>, fields: object = {}) =>
+const compactly = (agent: Newcomer, fields: object = {}) =>
   identity.call(agent, 'POST /register', {
     aid: agent.aid,
     ed25519_pubkey: agent.publicKey,
@@ -22,7 +31,7 @@ test('registers an agent and gives it a login key of 90 days', async () => {
   const agent = newcomer();
   const before = Date.now();
   const extras = { owner_id: 'owner-1', endpoint: 'https://ann.example/hook', metadata: { lang: ['de', 'en'] } };
-  const { status, body } = await register(agent, extras);
+  const { status, body } = await register(identity, agent, extras);
   expect(status).toBe(201);
   expect(body).toMatchObject({
     aid: agent.aid,
@@ -34,13 +43,13 @@ test('registers an agent and gives it a login key of 90 days', async () => {
   const lifetimeMs = Date.parse(body.login_key_expires) - Date.parse(body.created_at);
   expect(lifetimeMs).toBe(90 * 86_400_000);
   expect(Date.parse(body.created_at)).toBeGreaterThanOrEqual(before);
-  const known = await identity.call(nobody, `GET /status?aid=${agent.aid}`);
+  const known = await identity.call(anonymous, `GET /status?aid=${agent.aid}`);
   expect(known.body).toMatchObject({ ...profile, endpoint: extras.endpoint, metadata: extras.metadata, region_id: 7 });
-  expect(await identity.eventsOf(agent.aid)).toEqual(['agent.registered']);
+  expect(await eventsOf(identity, agent.aid)).toEqual(['agent.registered']);
 });
 
 test('stores no login key, only its hash', async () => {
-  const { body } = await register(newcomer());
+  const { body } = await register(identity, newcomer());
   const [row] = await identity.context.database.prisma.loginKey.findMany({ where: { aid: body.aid } });
   expect(row?.hash).toHaveLength(32);
   expect(Buffer.from(row?.hash ?? []).toString('utf8')).not.toContain(body.login_key);
@@ -56,7 +65,7 @@ test('takes the compact form and fills in what it lacks', async () => {
     capabilities: ['search', 'summary'],
     status: 'active',
   });
-  const known = await identity.call(nobody, `GET /status?aid=${agent.aid}`);
+  const known = await identity.call(anonymous, `GET /status?aid=${agent.aid}`);
   expect(known.body.description).toBe('An agent that offers search and summary.');
 });
 
@@ -70,55 +79,55 @@ test.each([
 test('takes the compact form with a name and a description', async () => {
   const agent = newcomer();
   await compactly(agent, { agent_name: 'Bob', description: 'Writes' });
-  const known = await identity.call(nobody, `GET /status?aid=${agent.aid}`);
+  const known = await identity.call(anonymous, `GET /status?aid=${agent.aid}`);
   expect(known.body).toMatchObject({ agent_name: 'Bob', description: 'Writes' });
 });
 
 test('knows a key in capital letters as the same key', async () => {
   const agent = newcomer();
-  expect(await register(agent, { public_key: agent.publicKey.toUpperCase() })).toMatchObject({ status: 201 });
-  expect(await register(agent)).toMatchObject(refused('AID_EXISTS'));
+  expect(await register(identity, agent, { public_key: agent.publicKey.toUpperCase() })).toMatchObject({ status: 201 });
+  expect(await register(identity, agent)).toMatchObject(refused('AID_EXISTS'));
 });
 
 test('refuses a second registration', async () => {
   const agent = newcomer();
-  await register(agent);
-  expect(await register(agent, { agent_name: 'Other' })).toMatchObject(refused('AID_EXISTS'));
+  await register(identity, agent);
+  expect(await register(identity, agent, { agent_name: 'Other' })).toMatchObject(refused('AID_EXISTS'));
   expect(await compactly(agent)).toMatchObject(refused('AID_EXISTS'));
-  expect(await identity.eventsOf(agent.aid)).toEqual(['agent.registered']);
+  expect(await eventsOf(identity, agent.aid)).toEqual(['agent.registered']);
 });
 
 test('lets one of several registrations of a key at once win', async () => {
   const agent = newcomer();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => register(agent)));
+  const answers = await Promise.all(Array.from({ length: 8 }, () => register(identity, agent)));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
-  expect(await identity.eventsOf(agent.aid)).toEqual(['agent.registered']);
+  expect(await eventsOf(identity, agent.aid)).toEqual(['agent.registered']);
   expect(await identity.context.database.prisma.loginKey.count({ where: { aid: agent.aid } })).toBe(1);
 });
 
 test('refuses an AID that is not that of the key', async () => {
   const [ann, bob] = [newcomer(), newcomer()];
-  expect(await register(ann, { aid: bob.aid })).toMatchObject(refused('INVALID_AID'));
+  expect(await register(identity, ann, { aid: bob.aid })).toMatchObject(refused('INVALID_AID'));
   expect(await compactly(ann, { aid: bob.aid })).toMatchObject(refused('INVALID_AID'));
 });
 
 test('refuses a key that did not sign the request', async () => {
   const [ann, bob] = [newcomer(), newcomer()];
-  expect(await register(ann, { public_key: bob.publicKey })).toMatchObject(refused('INVALID_AID'));
-  expect(await identity.call(nobody, `GET /status?aid=${bob.aid}`)).toMatchObject({ status: 404 });
+  expect(await register(identity, ann, { public_key: bob.publicKey })).toMatchObject(refused('INVALID_AID'));
+  expect(await identity.call(anonymous, `GET /status?aid=${bob.aid}`)).toMatchObject({ status: 404 });
 });
 
 test('refuses a key for which anybody can sign', async () => {
   const weak = '01'.padEnd(64, '0');
   const caller = { ...newcomer(), aid: aidOf(weak), publicKey: weak };
-  expect(await register(caller)).toMatchObject(refused('INVALID_PUBLIC_KEY'));
+  expect(await register(identity, caller)).toMatchObject(refused('INVALID_PUBLIC_KEY'));
 });
 
 test('refuses a caller that nobody vouches for', async () => {
   const agent = newcomer();
   expect(await identity.call(undefined, 'POST /register', {})).toMatchObject(refused('AUTH_REQUIRED'));
   const body = { public_key: agent.publicKey, ...profile };
-  expect(await identity.call(nobody, 'POST /register', body)).toMatchObject(refused('AUTH_REQUIRED'));
+  expect(await identity.call(anonymous, 'POST /register', body)).toMatchObject(refused('AUTH_REQUIRED'));
 });
 
 const tooMany = Array.from({ length: 51 }, (_, i) => `c${i}`);
@@ -152,7 +161,7 @@ test.each(
     ['metadata', { text: 'x'.repeat(4086) }, 'INVALID_METADATA'],
   ]),
 )('refuses %s %s with %s', async (field, _label, code, value) => {
-  const answer = await register(newcomer(), { [field]: value });
+  const answer = await register(identity, newcomer(), { [field]: value });
   expect(answer).toMatchObject(refused(code));
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect(answer.body.errors[0].field.split('.')[0]).toBe(field);
@@ -174,7 +183,7 @@ test.each(
 });
 
 test('takes every field at its limit', async () => {
-  const answer = await register(newcomer(), {
+  const answer = await register(identity, newcomer(), {
     agent_name: '\u{1f600}'.repeat(100),
     capabilities: Array.from({ length: 50 }, (_, i) => `${i}`.padEnd(100, 'x')),
     description: 'x'.repeat(500),
@@ -188,7 +197,7 @@ test('takes every field at its limit', async () => {
 test('keeps text to the letter', async () => {
   const agent = newcomer();
   const description = '  <b>Vec<String></b> & "R&D" \u{1f600} ';
-  await register(agent, { description });
-  const { body } = await identity.call(nobody, `GET /status?aid=${agent.aid}`);
+  await register(identity, agent, { description });
+  const { body } = await identity.call(anonymous, `GET /status?aid=${agent.aid}`);
   expect(body.description).toBe(description);
 });

@@ -19,7 +19,7 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly identity: Peer<typeof IdentityService>;
   /** Absent where no search service is deployed. */
   readonly search: Peer<typeof SearchService> | undefined;
-  /** Tasks as this process last knew them. A change that is decided on a stale one is not written, so it need not be fresh. */
+  /** Tasks as this process last knew them. A change that is decided on a stale one is not written, so it need not be fresh. Each claim counts. */
   readonly known: LRUCache<string, KnownTask>;
   /** Changes of one task that wait for each other in this process. */
   readonly turns: Map<string, Promise<void>>;
@@ -33,7 +33,7 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
     ...base,
     identity: base.peer(IdentityService, IDENTITY_GRPC),
     search: SEARCH_GRPC === undefined ? undefined : base.peer(SearchService, SEARCH_GRPC),
-    known: new LRUCache({ max: 5_000 }),
+    known: new LRUCache({ max: 5_000, maxSize: 20_000, sizeCalculation: ({ task }) => 1 + task.claims.length }),
     turns: new Map(),
     totals: new LRUCache({ max: 500, ttl: 2_000 }),
   };

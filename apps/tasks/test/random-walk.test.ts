@@ -26,8 +26,7 @@ async function walkBeside(steps: readonly Step[]): Promise<void> {
     const tables = await readTables(world, mark);
     mark = compareTraces(tables, taken, mark);
     compareRows(tables, world, ended);
-    const names =
-      'refused' in taken.outcome ? [taken.outcome.refused] : taken.outcome.changes.map(({ event }) => event);
+    const names = 'refused' in taken.outcome ? [taken.outcome.refused] : taken.outcome.traces.map(({ event }) => event);
     for (const name of names) met.set(name, (met.get(name) ?? 0) + 1);
   }
 }

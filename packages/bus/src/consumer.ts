@@ -41,7 +41,8 @@ export interface ConsumerOptions {
 
 /** How long a parallel consumer stands still for one event before it goes on with others. */
 const standstillMs = 60_000;
-const pollMs = 5_000;
+/** How soon an event that an operator replays is noticed. */
+const pollMs = 2_000;
 
 export function startConsumer(consumer: Consumer, options: ConsumerOptions): AsyncDisposable {
   const { name, order } = consumer;

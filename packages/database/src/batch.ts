@@ -164,13 +164,16 @@ const tooSlow = (cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { detai
 /** The statement was rolled back for the sake of one row: bad data, a constraint, a deadlock (SQLSTATE classes 22, 23 and 40). */
 const concernsOne = (error: unknown) => !isLate(error) && /^(22|23|40)/.test(codeOf(error));
 
-/** By a division by zero the statement refuses to begin late, see inputRows. */
-const isLate = (error: unknown) => codeOf(error) === '22012';
+/** PostgreSQL quotes what it cannot convert, in every language: see inputRows. */
+const lateMark = 'begun late at ';
+const isLate = (error: unknown) => codeOf(error) === '22P02' && String(error).includes(lateMark);
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code);
 
 function inputRows(columns: Readonly<Record<string, string>>, inTime: boolean): string {
   const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
   const rows = `SELECT ${Object.keys(columns)} FROM json_to_recordset($1::json) AS input (${typed})`;
-  // A process of PostgreSQL that stood still must not carry out what its client has given up.
-  return `input AS (${rows}${inTime ? ' WHERE 1 / (clock_timestamp() < $2::timestamptz)::int = 1' : ''})`;
+  if (!inTime) return `input AS (${rows})`;
+  // A process of PostgreSQL that stood still must not carry out what its client has given up: then this is no boolean, and an error.
+  const late = `('${lateMark}' || clock_timestamp())::boolean`;
+  return `input AS (${rows} WHERE CASE WHEN clock_timestamp() < $2::timestamptz THEN true ELSE ${late} END)`;
 }

@@ -91,7 +91,11 @@ async function measureClock(client: pg.Client): Promise<number> {
     throw error;
   });
   const { now, read_only } = rows[0] as Pong;
-  if (read_only) throw new Error('PostgreSQL takes no writes');
+  if (read_only) {
+    // The setting that a connection began with outlives that of the database: the next ping asks on a new one.
+    void client.end();
+    throw new Error('PostgreSQL takes no writes');
+  }
   return now - (sentAt + Date.now()) / 2;
 }
 

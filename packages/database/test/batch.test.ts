@@ -1,7 +1,8 @@
 import { toAppError } from '@acsp/errors';
+import { renderMetrics } from '@acsp/telemetry';
 import { eventually } from '@acsp/testkit';
 import pg from 'pg';
-import type { BatchStatement } from '../src/index.js';
+import { type BatchStatement, createBatch, createQuery } from '../src/index.js';
 import { type NotesDatabase, notesDatabase } from './notes-database.js';
 
 let notes: NotesDatabase;
@@ -32,12 +33,14 @@ const run = 'pg_current_xact_id()::text AS run';
 
 /** Fails on a division by zero. */
 const insert: BatchStatement<Note, Answer> = {
+  name: 'insert',
   columns,
   key,
   text: `, made AS (INSERT INTO notes (text, seen) SELECT text, 12 / seen FROM input RETURNING text, seen) SELECT text AS key, seen, ${run} FROM made`,
 };
 
 const count: BatchStatement<Note, Answer> = {
+  name: 'count',
   columns,
   key,
   text: `, changed AS (UPDATE notes SET seen = notes.seen + input.seen FROM input WHERE notes.text = input.text RETURNING notes.text, notes.seen)
@@ -45,6 +48,7 @@ const count: BatchStatement<Note, Answer> = {
 };
 
 const read: BatchStatement<Note, Answer> = {
+  name: 'read',
   columns,
   key,
   readOnly: true,
@@ -125,6 +129,38 @@ test('what waits behind a lock for two seconds is told that the service is unava
   const seen = 12;
   expect(await notes.database.prisma.note.findMany()).toMatchObject([{ seen }]);
 }, 15_000);
+
+test('a statement that PostgreSQL begins too late, because it stood still, does nothing', async () => {
+  const query = createQuery(notes.database.pool);
+  let commits = 0;
+  const late = createBatch({ write: query, read: query, clockAheadMs: () => -10_000, onCommit: () => void commits++ });
+  expect(await codes(named('ab').map((input) => late(insert, input)))).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
+  expect(await notes.database.prisma.note.count()).toBe(0);
+  expect(commits).toBe(0);
+  expect(await codes(named('a').map((input) => late(read, input)))).toEqual(['done']);
+});
+
+test('a server whose clock is ahead is asked by its own clock', async () => {
+  const query = createQuery(notes.database.pool);
+  const ahead = createBatch({ write: query, read: query, clockAheadMs: () => 3_600_000, onCommit: () => {} });
+  expect(await ahead(insert, { text: 'a', seen: 1 })).toMatchObject({ seen: 12 });
+});
+
+test('a batch that wrote is a commit, and one that read is none', async () => {
+  let commits = 0;
+  notes.database.onCommit(() => {
+    commits += 1;
+  });
+  await ask(insert, ...named('ab'));
+  expect(commits).toBe(1);
+  await ask(read, ...named('ab'));
+  expect(commits).toBe(1);
+});
+
+test('runs are timed by statement', async () => {
+  await ask(insert, ...named('a'));
+  expect(await renderMetrics()).toMatch(/acsp_batch_seconds_count\{statement="insert"\} [1-9]/);
+});
 
 test('two processes that change the same rows at once do not wait for each other in a circle', async () => {
   const [one, other] = [notes.database, notes.openOther()];

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Log } from '@acsp/telemetry';
 import { eventually, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
-import { MigrationError, openPostgres, outboxMigrations, type Postgres } from '../src/index.js';
+import { MigrationError, openPostgres, type Postgres } from '../src/index.js';
+import { answerMigrations } from '../src/kept-answers.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
-import { quietLog as log } from './quiet-log.js';
+import { quietLog } from './quiet-log.js';
 
 const first = 'CREATE TABLE notes (id int PRIMARY KEY);\nINSERT INTO notes VALUES (1);';
 const second = 'ALTER TABLE notes ADD COLUMN text text -- without a semicolon';
@@ -11,6 +14,8 @@ const second = 'ALTER TABLE notes ADD COLUMN text text -- without a semicolon';
 let database: TestDatabase;
 let migrations: TestMigrations;
 let open: Postgres[] = [];
+let said: string[] = [];
+const log: Log = { ...quietLog, info: (_fields, message) => void said.push(message) };
 
 beforeEach(async () => {
   database = await testDatabase();
@@ -19,12 +24,14 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const postgres of open) await postgres[Symbol.asyncDispose]();
   open = [];
+  said = [];
   await migrations[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
 
-function start(url = database.url): Postgres {
-  const postgres = openPostgres({ url, migrations: [outboxMigrations, { directory: migrations.directory }], log });
+function start(url = database.url, migrates = true): Postgres {
+  const sets = [answerMigrations, { directory: migrations.directory }];
+  const postgres = openPostgres({ url, name: 'test', migrations: sets, migrates, poolSize: 1, log });
   open.push(postgres);
   return postgres;
 }
@@ -51,7 +58,8 @@ test('applies what is missing, in order, and records it as Prisma does', async (
     { migration_name: '2_text', checksum: checksum(second), finished: true, applied_steps_count: 1 },
   ]);
   expect(await query('SELECT id, text FROM notes')).toEqual([{ id: 1, text: null }]);
-  expect(await query('SELECT * FROM bus.outbox')).toEqual([]);
+  expect(await query('SELECT * FROM idempotency.answer')).toEqual([]);
+  expect(await query('SELECT migration_name FROM idempotency._prisma_migrations')).toHaveLength(1);
 });
 
 test('applies nothing again, and a later migration when it comes', async () => {
@@ -127,3 +135,99 @@ test('a migration waits for another one in another process, and is applied after
   await migrated;
   await eventually(() => ping());
 });
+
+test('a checkout with CRLF is no other migration', async () => {
+  await start().migrated;
+  await migrations.write('1_notes', first.replaceAll('\n', '\r\n'));
+  await start().migrated;
+  expect(await query('SELECT id FROM notes')).toHaveLength(1);
+});
+
+describe('a migration that may not run in a transaction', () => {
+  const index = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS notes_text ON notes (text);\n';
+  const script = `-- no-transaction\n${index}-- The second step.\nINSERT INTO notes VALUES (2) ON CONFLICT DO NOTHING;\n`;
+
+  test('is applied statement by statement, and once', async () => {
+    await migrations.write('3_index', script);
+    await start().migrated;
+    await start().migrated;
+    expect(await query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'notes_text'::regclass`)).toEqual([
+      { indisvalid: true },
+    ]);
+    expect(await applied()).toMatchObject([
+      {},
+      {},
+      { migration_name: '3_index', finished: true, applied_steps_count: 1 },
+    ]);
+  });
+
+  test('runs again from its start when it broke off, corrected or not', async () => {
+    await migrations.write('3_index', `${script}SELECT 1 / 0;\n`);
+    await expect(start().migrated).rejects.toThrow('3_index failed: division by zero');
+    expect(await query('SELECT id FROM notes')).toHaveLength(2);
+    expect(await applied()).toMatchObject([{}, {}, { migration_name: '3_index', finished: null }]);
+    await expect(start().migrated).rejects.toThrow('3_index failed: division by zero');
+    await migrations.write('3_index', script);
+    await start().migrated;
+    expect(await applied()).toMatchObject([{}, {}, { migration_name: '3_index', finished: true }]);
+    await migrations.write('3_index', `${script}-- better`);
+    await expect(start().migrated).rejects.toThrow('3_index was changed after it had been applied');
+  });
+});
+
+test('a process that does not migrate waits for one that does', async () => {
+  const waiting = start(database.url, false);
+  await expect(waiting.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  await start().migrated;
+  await waiting.migrated;
+  await eventually(() => waiting.ping());
+  await migrations.write('3_more', 'INSERT INTO notes VALUES (2)');
+  said = [];
+  const later = start(database.url, false);
+  let done = false;
+  void later.migrated.then(() => {
+    done = true;
+  });
+  await eventually(() => said.includes('migrations have to wait for another process'));
+  expect(done).toBe(false);
+  expect(await query('SELECT id FROM notes')).toHaveLength(1);
+  await start().migrated;
+  await later.migrated;
+});
+
+test('a database in another encoding is refused in a sentence', async () => {
+  const url = new URL(database.url);
+  const name = `${url.pathname.slice(1)}_ascii`;
+  await query(`CREATE DATABASE ${name} ENCODING SQL_ASCII LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
+  url.pathname = `/${name}`;
+  try {
+    const { migrated } = start(url.href);
+    await expect(migrated).rejects.toThrow(
+      new MigrationError("The database is encoded in SQL_ASCII: create it with ENCODING 'UTF8' TEMPLATE template0."),
+    );
+  } finally {
+    await open.pop()?.[Symbol.asyncDispose]();
+    await query(`DROP DATABASE ${name} WITH (FORCE)`);
+  }
+});
+
+test('a pooler in transaction mode is refused in a sentence', async () => {
+  const pooler = createServer((socket) => {
+    socket.once('data', () => socket.end(fatal('08P01', 'unsupported startup parameter: statement_timeout')));
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve));
+  const { port } = pooler.address() as AddressInfo;
+  await expect(start(`postgresql://acsp@127.0.0.1:${port}/tasks`).migrated).rejects.toThrow(
+    'a pooler in transaction mode',
+  );
+  pooler.close();
+});
+
+/** ErrorResponse of PostgreSQL's protocol. */
+function fatal(code: string, text: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}

@@ -13,7 +13,8 @@ export interface NotesDatabase extends AsyncDisposable {
   openOther(url?: string): Database<PrismaClient>;
 }
 
-const table = 'CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL UNIQUE, seen int NOT NULL DEFAULT 0)';
+const table = `CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL UNIQUE, seen int NOT NULL DEFAULT 0,
+  made_at timestamptz(3) NOT NULL DEFAULT now())`;
 
 export async function notesDatabase(): Promise<NotesDatabase> {
   const server: TestDatabase = await testDatabase();
@@ -21,7 +22,8 @@ export async function notesDatabase(): Promise<NotesDatabase> {
   const opened: Database<PrismaClient>[] = [];
   const open = (url: string, poolSize: number) => {
     const client = (adapter: PrismaPg) => new PrismaClient({ adapter });
-    const database = openDatabase({ url, poolSize, migrationsDir: migrations.directory, client, log });
+    const sets = [{ directory: migrations.directory }];
+    const database = openDatabase({ url, name: 'notes', poolSize, migrations: sets, client, log });
     opened.push(database);
     return database;
   };

@@ -21,7 +21,7 @@ const codeOf = (work: Promise<unknown>) =>
 describe('a transaction', () => {
   test('writes all or nothing', async () => {
     const { database } = notes;
-    const failing = database.transaction(async (tx) => {
+    const failing = database.transaction(undefined, async (tx) => {
       await tx.note.create({ data: { text: 'gone' } });
       throw new Error('changed my mind');
     });
@@ -35,7 +35,7 @@ describe('a transaction', () => {
     const seen = (text: string) => ({ where: { text }, data: { seen: { increment: 1 } } });
     let arrived = 0;
     const inOrder = (one: string, two: string) =>
-      database.transaction(async (tx) => {
+      database.transaction(undefined, async (tx) => {
         await tx.note.update(seen(one));
         arrived++;
         await eventually(() => arrived >= 2);
@@ -47,13 +47,48 @@ describe('a transaction', () => {
 
   test('that loses every conflict ends as SERVICE_UNAVAILABLE', async () => {
     let attempts = 0;
-    const losing = notes.database.transaction(async (tx) => {
+    const losing = notes.database.transaction(undefined, async (tx) => {
       attempts++;
       await tx.$executeRaw`DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END $$`;
     });
     expect(await codeOf(losing)).toBe('SERVICE_UNAVAILABLE');
     expect(attempts).toBe(5);
   });
+});
+
+test('a listener hears of each commit, and of no rollback', async () => {
+  const { database } = notes;
+  let commits = 0;
+  database.onCommit(() => {
+    commits += 1;
+  });
+  await database.transaction(undefined, (tx) => tx.note.create({ data: { text: 'kept' } }));
+  expect(commits).toBe(1);
+  const failing = database.transaction(undefined, () => Promise.reject(new Error('no')));
+  await expect(failing).rejects.toThrow('no');
+  expect(commits).toBe(1);
+});
+
+test('times are right whatever the zone of the database', async () => {
+  const { database, url } = notes;
+  await database.pool.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET timezone = 'Europe/Berlin'`);
+  const other = notes.openOther();
+  const at = new Date('2026-07-01T12:00:00.123Z');
+  await other.transaction(undefined, (tx) => tx.note.create({ data: { text: 'summer', made_at: at } }));
+  expect(await other.prisma.note.findFirst()).toMatchObject({ made_at: at });
+  const text = `SELECT text AS key, made_at, current_setting('timezone') AS zone FROM notes`;
+  const [row] = await other.query<object>({ text, values: [] });
+  expect(row).toEqual({ key: 'summer', made_at: at, zone: 'UTC' });
+  const statement = {
+    name: 'time',
+    columns: { text: 'text', at: 'timestamptz' },
+    key: ({ text }: { text: string; at: Date }) => text,
+  };
+  const matching = `SELECT notes.text AS key, made_at FROM notes JOIN input ON made_at = at`;
+  const found = await other.batch({ ...statement, text: matching, readOnly: true }, { text: 'summer', at });
+  expect(found).toEqual({ key: 'summer', made_at: at });
+  const [raw] = await other.prisma.$queryRaw<object[]>`SELECT made_at, made_at = ${at} AS same FROM notes`;
+  expect(raw).toEqual({ made_at: at, same: true });
 });
 
 describe('a statement', () => {
@@ -82,13 +117,13 @@ describe('SERVICE_UNAVAILABLE is what a caller sees of', () => {
     const { prisma, transaction, ping } = notes.openOther('postgresql://nobody@127.0.0.1:1/nothing');
     expect(await codeOf(prisma.note.count())).toBe('SERVICE_UNAVAILABLE');
     expect(await codeOf(prisma.$queryRaw`SELECT 1`)).toBe('SERVICE_UNAVAILABLE');
-    expect(await codeOf(transaction((tx) => tx.note.count()))).toBe('SERVICE_UNAVAILABLE');
+    expect(await codeOf(transaction(undefined, (tx) => tx.note.count()))).toBe('SERVICE_UNAVAILABLE');
     expect(await codeOf(ping())).toBe('SERVICE_UNAVAILABLE');
   });
 
   test('a connection that is lost in the middle of a transaction', async () => {
     const { transaction, pool } = notes.database;
-    const killed = transaction(async (tx) => {
+    const killed = transaction(undefined, async (tx) => {
       const [{ pid } = { pid: 0 }] = await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
       await pool.query('SELECT pg_terminate_backend($1)', [pid]);
       await eventually(async () => {
@@ -111,7 +146,7 @@ describe('SERVICE_UNAVAILABLE is what a caller sees of', () => {
 
   test('a statement that takes too long, and a transaction that does', async () => {
     const { transaction, prisma } = notes.database;
-    const slow = transaction(async (tx) => {
+    const slow = transaction(undefined, async (tx) => {
       await tx.$executeRaw`SET LOCAL statement_timeout = 50`;
       await tx.$queryRaw`SELECT pg_sleep(1)::text`;
     });
@@ -125,6 +160,22 @@ describe('SERVICE_UNAVAILABLE is what a caller sees of', () => {
       { timeout: 50 },
     );
     expect(await codeOf(idle)).toBe('SERVICE_UNAVAILABLE');
+  });
+
+  test('a server that takes no writes', async () => {
+    const { database, url } = notes;
+    const name = new URL(url).pathname.slice(1);
+    await database.pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const standby = notes.openOther();
+    await eventually(async () => expect(await codeOf(standby.ping())).toBe('SERVICE_UNAVAILABLE'));
+    const writing = standby.transaction(undefined, (tx) => tx.note.create({ data: { text: 'no' } }));
+    expect(await codeOf(writing)).toBe('SERVICE_UNAVAILABLE');
+    expect(await codeOf(standby.prisma.note.create({ data: { text: 'no' } }))).toBe('SERVICE_UNAVAILABLE');
+    expect(await codeOf(standby.query({ text: `INSERT INTO notes (text) VALUES ('no')`, values: [] }))).toBe(
+      'SERVICE_UNAVAILABLE',
+    );
+    expect(await codeOf(standby.prisma.note.count())).toBe('no error');
+    await database.pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   });
 
   test('and a unique value that is taken stays what it is', async () => {

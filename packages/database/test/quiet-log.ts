@@ -1,4 +1,4 @@
-import type { Log } from '../src/index.js';
+import type { Log } from '@acsp/telemetry';
 
 /** Says what went wrong only when asked: DEBUG_TESTS=1. */
 const write = (level: string) => (fields: object, message: string) => {
@@ -8,4 +8,4 @@ const write = (level: string) => (fields: object, message: string) => {
 const describe = (fields: object) =>
   JSON.stringify(fields, (_, value) => (value instanceof Error ? String(value) : value));
 
-export const quietLog: Log = { info: write('info'), warn: write('warn'), error: write('error') };
+export const quietLog: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };

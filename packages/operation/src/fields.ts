@@ -115,5 +115,7 @@ export const time = (codes: Codes) => {
     const date = parseIsoTime(value);
     return date ?? refuse(context, code, 'must be an ISO 8601 date');
   });
-  return z.preprocess((value) => (value instanceof Date ? value.toISOString() : value), text);
+  return z.preprocess((value) => (isDate(value) ? value.toISOString() : value), text);
 };
+
+const isDate = (value: unknown): value is Date => value instanceof Date && !Number.isNaN(value.getTime());

@@ -1,11 +1,11 @@
-import { routeTable } from './route-table.js';
+import { pathParameters, routeTable } from './route-table.js';
 
 const table = routeTable([
-  { http: 'GET /tasks', name: 'list' },
-  { http: 'POST /tasks', name: 'create' },
-  { http: 'POST /tasks', name: 'create too' },
-  { http: 'GET /tasks/{id}', name: 'get' },
-  { http: 'GET /tasks/mine', name: 'mine' },
+  { method: 'GET', path: '/tasks', name: 'list' },
+  { method: 'POST', path: '/tasks', name: 'create' },
+  { method: 'POST', path: '/tasks', name: 'create too' },
+  { method: 'GET', path: '/tasks/{id}', name: 'get' },
+  { method: 'GET', path: '/tasks/mine', name: 'mine' },
 ]);
 const names = (method: string, path: string) => {
   const match = table(method, path);
@@ -19,11 +19,15 @@ test('finds the rows of a method and path, in table order', () => {
 
 test('prefers a fixed path to a parameter', () => {
   expect(names('GET', '/tasks/mine')).toEqual(['mine']);
+  expect(names('GET', '/tasks/other')).toEqual(['get']);
 });
 
 test('decodes parameters and leaves malformed escapes as they are', () => {
-  expect(table('GET', '/tasks/a%20b')).toMatchObject({ parameters: { id: 'a b' } });
-  expect(table('GET', '/tasks/%E0%A4%A')).toMatchObject({ parameters: { id: '%E0%A4%A' } });
+  expect(pathParameters('/tasks/{id}', '/tasks/a%20b')).toEqual({ id: 'a b' });
+  expect(pathParameters('/tasks/{id}', '/tasks/a%2Fb')).toEqual({ id: 'a/b' });
+  expect(pathParameters('/tasks/{id}', '/tasks/%E0%A4%A')).toEqual({ id: '%E0%A4%A' });
+  expect(pathParameters('/{a}/x/{b}', '/1/x/2')).toEqual({ a: '1', b: '2' });
+  expect(pathParameters('/tasks', '/tasks')).toEqual({});
 });
 
 test('serves HEAD like GET', () => {

@@ -66,6 +66,7 @@ export function routeOf(desc: DescMethod): Route | undefined {
   const option = getOption(desc, edge);
   const { case: method, value: path } = option.http;
   if (method === undefined) throw new Error(`${desc} has no method and path`);
+  if (option.by.length === 0) throw new Error(`${desc} names no credential`);
   return {
     rpc: rpcName(desc),
     service: serviceName(desc.parent),

@@ -1,7 +1,13 @@
 // Compiled by `pnpm typecheck`, never run: each line marked as an error must stay one, or the compiler complains about the mark.
-import { ClaimTaskRequestSchema, type ClaimTaskResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
+import {
+  ClaimTaskRequestSchema,
+  type ClaimTaskResponseSchema,
+  type CreateTaskRequest,
+  type TaskSchema,
+  type TasksService,
+} from '@acsp/contracts/tasks/v1/tasks';
 import { z } from 'zod';
-import { byAgent, fieldsOf, type PublicOf } from '../src/index.js';
+import { byAgent, type Draft, fieldsOf, type Operations, type PublicOf } from '../src/index.js';
 
 const fields = fieldsOf(ClaimTaskRequestSchema);
 const task_id = z.string();
@@ -30,3 +36,17 @@ export const renamed: Answer = { claim: null, taskStatus: 'open', task_status: '
 export const retyped: Answer = { claim: null, task_status: 1, message: '' };
 
 export const operation = byAgent(exact, async (_context: object, { task_id }) => ({ ...answer, message: task_id }));
+
+type ClaimTask = Operations<typeof TasksService, object>['claimTask'];
+export const row: ClaimTask = operation;
+// @ts-expect-error the handler answers another message
+export const otherAnswer: ClaimTask = byAgent(exact, async () => ({ message: '' }));
+
+type Times = Pick<PublicOf<typeof TaskSchema>, 'deadline' | 'expires_at'>;
+export const times: Times = { deadline: new Date(), expires_at: null };
+// @ts-expect-error a time is a date
+export const text: Times = { deadline: '2026-01-01T00:00:00Z', expires_at: null };
+
+export const draft: Draft<CreateTaskRequest> = { title: '', description: '' };
+// @ts-expect-error a client writes what the contract wants
+export const shortDraft: Draft<CreateTaskRequest> = { title: '' };

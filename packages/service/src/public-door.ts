@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { RepeatedError } from '@acsp/database';
 import { AppError, catalogue, toProblem } from '@acsp/errors';
 import {
   closeServer,
@@ -205,19 +204,18 @@ async function answerOnce(exchange: Exchange, call: Call, { once, fields }: Keep
     if (kept.body !== own.body) return replay(response, kept);
     send(response, { ...own, headers: call.reply.headers });
   } catch (thrown) {
-    const kept =
-      thrown instanceof RepeatedError ? await door.answers.find(once) : await keepRefusal(exchange, once, thrown);
+    const kept = await standsInstead(exchange, once, thrown);
     if (kept === undefined) throw thrown;
     replay(response, kept);
   }
 }
 
-/** Answers what stands in place of the refusal. One of ours, or one that asks to be tried again, is not kept. */
-async function keepRefusal({ door, caller }: Exchange, once: Once, thrown: unknown): Promise<KeptAnswer | undefined> {
-  if (!(thrown instanceof AppError) || thrown.retryAfterSeconds !== undefined) return undefined;
-  const status = catalogue[thrown.code].http;
-  if (status >= 500) return undefined;
-  const own = { status, body: JSON.stringify(toProblem(thrown, caller.requestId)) };
+/** The answer that was kept before this error. A refusal is kept itself where there is none, unless it asks to be tried again. */
+async function standsInstead({ door, caller }: Exchange, once: Once, thrown: unknown): Promise<KeptAnswer | undefined> {
+  const lasts =
+    thrown instanceof AppError && catalogue[thrown.code].http < 500 && thrown.retryAfterSeconds === undefined;
+  if (!lasts) return door.answers.find(once);
+  const own = { status: catalogue[thrown.code].http, body: JSON.stringify(toProblem(thrown, caller.requestId)) };
   const kept = await door.answers.keep(once, own);
   return kept.body === own.body ? undefined : kept;
 }

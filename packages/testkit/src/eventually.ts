@@ -2,11 +2,11 @@
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
   { timeoutMs = 5_000, intervalMs = 20 }: { timeoutMs?: number; intervalMs?: number } = {},
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   for (const deadline = Date.now() + timeoutMs; ; ) {
     try {
       const result = await attempt();
-      if (result !== false) return result;
+      if (result !== false) return result as Exclude<T, false>;
       if (Date.now() >= deadline) throw new Error(`still false after ${timeoutMs} ms`);
     } catch (error) {
       if (Date.now() >= deadline) throw error;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { every } from '../src/index.js';
 import { collectLog } from './collect-log.js';
 
@@ -15,39 +16,32 @@ function runs() {
   };
 }
 
-test('a failed run is logged and the next one comes', async () => {
+test('a failed run is logged under the name of its job, and the next one comes', async () => {
   const { log, lines } = collectLog();
   const seen = runs();
   const first = seen.next();
-  const timer = every(
-    1,
-    () => {
-      seen.begin();
-      throw new Error('database is away');
-    },
-    log,
-  );
+  const timer = every({ name: 'tidying', intervalMs: 1, log }, () => {
+    seen.begin();
+    throw new Error('database is away');
+  });
   await first;
   await seen.next();
   await timer[Symbol.asyncDispose]();
-  expect(lines[0]).toMatchObject({ level: 'error', err: { message: 'database is away' } });
+  expect(lines[0]).toMatchObject({ level: 'error', job: 'tidying', err: { message: 'database is away' } });
 });
 
 test('runs never overlap', async () => {
   const { log } = collectLog();
   const seen = runs();
-  let active = 0;
-  let most = 0;
-  const timer = every(
-    1,
-    async () => {
-      most = Math.max(most, ++active);
-      seen.begin();
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      active--;
-    },
-    log,
-  );
+  let [active, most] = [0, 0];
+  const timer = every({ name: 'slow', intervalMs: 1, log }, async () => {
+    most = Math.max(most, ++active);
+    seen.begin();
+    // Longer than the interval.
+    const end = Date.now() + 5;
+    while (Date.now() < end) await new Promise(setImmediate);
+    active--;
+  });
   for (let run = 0; run < 3; run++) await seen.next();
   await timer[Symbol.asyncDispose]();
   expect(most).toBe(1);
@@ -58,16 +52,12 @@ test('disposing aborts the signal, waits for the run and starts no other', async
   const seen = runs();
   const first = seen.next();
   let ended = false;
-  const timer = every(
-    1,
-    async (signal) => {
-      seen.begin();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      await new Promise(setImmediate);
-      ended = true;
-    },
-    log,
-  );
+  const timer = every({ name: 'obedient', intervalMs: 1, log }, async (signal) => {
+    seen.begin();
+    await once(signal, 'abort');
+    await new Promise(setImmediate);
+    ended = true;
+  });
   await first;
   await timer[Symbol.asyncDispose]();
   expect(ended).toBe(true);
@@ -79,11 +69,10 @@ test('disposing does not wait for ever', async () => {
   const { log } = collectLog();
   const seen = runs();
   const first = seen.next();
-  const job = () => {
+  const timer = every({ name: 'endless', intervalMs: 1, log, stopTimeoutMs: 10 }, () => {
     seen.begin();
     return new Promise<void>(() => {});
-  };
-  const timer = every(1, job, log, { stopTimeoutMs: 10 });
+  });
   await first;
-  await expect(timer[Symbol.asyncDispose]()).rejects.toThrow('A periodic job took longer than 10 ms');
+  await expect(timer[Symbol.asyncDispose]()).rejects.toThrow('The job endless took longer than 10 ms');
 });

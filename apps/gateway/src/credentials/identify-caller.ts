@@ -3,14 +3,14 @@ import { isAid } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
 import type { Route } from '@acsp/operation';
 import { fieldsOf } from '../body.js';
+import type { Context } from '../context.js';
 import type { Call, Caller } from '../exchange.js';
-import type { Gateway } from '../gateway.js';
 import { byInternalToken } from './internal-token.js';
 import { byLoginKey, byLoginKeyInBody, byUncheckedLoginKey } from './login-key.js';
 import { bySignature } from './signature.js';
 
 /** Answers undefined where the request does not carry the credential, and throws where it is wrong. */
-type Check = (gateway: Gateway, call: Call) => Promise<Caller | undefined> | Caller | undefined;
+type Check = (gateway: Context, call: Call) => Promise<Caller | undefined> | Caller | undefined;
 
 const anonymous = (): Caller => ({ name: '', via: 'anonymous' });
 
@@ -27,7 +27,7 @@ const checks: Readonly<Record<Credential, Check>> = {
 };
 
 /** Identifies the caller by the first credential of the operation that the request carries. Throws AUTH_REQUIRED when it carries none. */
-export async function identifyCaller(gateway: Gateway, call: Call): Promise<Caller> {
+export async function identifyCaller(gateway: Context, call: Call): Promise<Caller> {
   for (const credential of call.route.by) {
     const caller = await checks[credential](gateway, call);
     if (caller !== undefined) return caller;
@@ -35,7 +35,7 @@ export async function identifyCaller(gateway: Gateway, call: Call): Promise<Call
   throw new AppError('AUTH_REQUIRED', { detail: `Authentication required: ${waysOf(call.route).join(', or ')}` });
 }
 
-async function byAid(_: Gateway, call: Call): Promise<Caller> {
+async function byAid(_: Context, call: Call): Promise<Caller> {
   const { aid } = await fieldsOf(call, call.route.maxBodyBytes);
   if (typeof aid !== 'string' || !isAid(aid)) throw new AppError('INVALID_AID');
   return { claimedAid: aid, name: '', via: 'aid' };
@@ -44,7 +44,9 @@ async function byAid(_: Gateway, call: Call): Promise<Caller> {
 /** How the credentials of an operation are written. */
 function waysOf({ by, method, signature: { field } }: Route): string[] {
   const signed =
-    method === 'POST' ? `an Ed25519 signature as ${field} in the body or in X-Signature` : `an Ed25519 signature as ${field} in the query`;
+    method === 'POST'
+      ? `an Ed25519 signature as ${field} in the body or in X-Signature`
+      : `an Ed25519 signature as ${field} in the query`;
   const ways: Partial<Record<Credential, string>> = {
     [Credential.LOGIN_KEY]: 'send the header Authorization: Bearer <login key>',
     [Credential.LOGIN_KEY_UNCHECKED]: 'send the header Authorization: Bearer <login key>',

@@ -1,25 +1,25 @@
 import { isLoginKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
 import { fieldsOf } from '../body.js';
+import type { Context } from '../context.js';
 import type { Call, Caller } from '../exchange.js';
-import type { Gateway } from '../gateway.js';
 import { refuseUsedUp } from '../rate-limit.js';
 import { bearerToken } from './bearer-token.js';
 
 /** `Authorization: Bearer nk_…` */
-export function byLoginKey(gateway: Gateway, call: Call): Promise<Caller> | undefined {
+export function byLoginKey(gateway: Context, call: Call): Promise<Caller> | undefined {
   const token = bearerToken(call.request);
   return token === undefined ? undefined : holderOf(gateway, call, token);
 }
 
 /** The member `login_key` of the body. */
-export async function byLoginKeyInBody(gateway: Gateway, call: Call): Promise<Caller | undefined> {
+export async function byLoginKeyInBody(gateway: Context, call: Call): Promise<Caller | undefined> {
   const { login_key: key = null } = await fieldsOf(call, call.route.maxBodyBytes);
   return key === null ? undefined : holderOf(gateway, call, key);
 }
 
 /** Bearer. A wrong key leaves the caller unknown, and the service refuses it in its own order of checks. */
-export async function byUncheckedLoginKey(gateway: Gateway, call: Call): Promise<Caller | undefined> {
+export async function byUncheckedLoginKey(gateway: Context, call: Call): Promise<Caller | undefined> {
   const token = bearerToken(call.request);
   if (token === undefined) return undefined;
   try {
@@ -30,7 +30,7 @@ export async function byUncheckedLoginKey(gateway: Gateway, call: Call): Promise
   }
 }
 
-async function holderOf(gateway: Gateway, call: Call, key: unknown): Promise<Caller> {
+async function holderOf(gateway: Context, call: Call, key: unknown): Promise<Caller> {
   if (typeof key !== 'string' || !isLoginKey(key)) throw new AppError('INVALID_LOGIN_KEY');
   const { aid, name, registeredAt } = await gateway.keys.loginKey(key, () => refuseUsedUp(gateway, call));
   return { aid, name, registeredAt, via: 'login_key' };

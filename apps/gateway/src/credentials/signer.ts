@@ -1,8 +1,8 @@
 import { aidOf, isAid, isPublicKey } from '@acsp/crypto';
 import { AppError, type ErrorCode } from '@acsp/errors';
 import { type Fields, given } from '@acsp/operation';
+import type { Context } from '../context.js';
 import type { Call } from '../exchange.js';
-import type { Gateway } from '../gateway.js';
 import type { KeyHolder } from '../keys/keys.js';
 import { refuseUsedUp } from '../rate-limit.js';
 import type { SignedRequest } from './signed-request.js';
@@ -13,7 +13,7 @@ export interface Signer extends KeyHolder {
   readonly publicKey: string;
 }
 
-export function findSigner(gateway: Gateway, call: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
+export function findSigner(gateway: Context, call: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
   const { signature: rule } = call.route;
   const find = (aid: string) => gateway.keys.signingKey(aid, () => refuseUsedUp(gateway, call));
   switch (rule.signer) {
@@ -36,7 +36,7 @@ function newcomer(fields: Fields): Signer {
 
 const keyField = (fields: Fields) => (given(['ed25519_pubkey'], fields) ? 'ed25519_pubkey' : 'public_key');
 
-/** Of a newcomer: its key is weak, or no point of the curve. */
+/** A newcomer's key is weak, or no point of the curve. */
 export const unusableKey = (fields: Fields): AppError =>
   refused('INVALID_PUBLIC_KEY', keyField(fields), 'is not a usable Ed25519 key');
 

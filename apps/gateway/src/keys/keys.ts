@@ -1,6 +1,8 @@
+import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { hashLoginKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import type { Context } from '../context.js';
+import type { Peer } from '@acsp/service';
+import type { Clock } from '@acsp/time';
 import { createAgentCache } from './agent-cache.js';
 import { createProvenPath } from './proven-path.js';
 
@@ -24,7 +26,7 @@ export interface Keys {
   drop(aid: string): void;
   /** A probe of the path came back. */
   pathProven(nonce: string): void;
-  /** Whether changes are heard. */
+  /** `false` while the bus is cut; everything is forgotten at each change. */
   setLive(live: boolean): void;
 }
 
@@ -34,7 +36,15 @@ const freshWhileProvenMs = 30_000;
 const freshOtherwiseMs = 500;
 const proveTimeoutMs = 1_000;
 
-export function createKeys({ identity, clock, elapsedMs }: Pick<Context, 'identity' | 'clock' | 'elapsedMs'>): Keys {
+export interface KeysOptions {
+  readonly identity: Peer<typeof IdentityService>;
+  /** For expiry, which is a time of day. */
+  readonly clock: Clock;
+  /** For ages: milliseconds that are never set back. */
+  readonly elapsedMs: () => number;
+}
+
+export function createKeys({ identity, clock, elapsedMs }: KeysOptions): Keys {
   const path = createProvenPath({
     elapsedMs,
     prove: (nonce) => identity.provePath({ nonce }, { timeoutMs: proveTimeoutMs }),

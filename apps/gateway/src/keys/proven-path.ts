@@ -9,9 +9,9 @@ export interface ProvenPath {
   probe(): void;
   /** Takes a nonce that came out of the bus; those of other gateways tell nothing here. */
   see(nonce: string): void;
-  /** Whether events are heard at all. */
+  /** `false`: no events come at all, so probes would be lost. */
   setLive(live: boolean): void;
-  /** Whether everything has been seen that was committed until 700 ms ago. */
+  /** Answers true when everything has been seen that was committed until 700 ms ago. */
   isProven(): boolean;
 }
 

@@ -1,8 +1,8 @@
 import { principalHeader } from '@acsp/operation';
 import { injectTrace } from '@acsp/telemetry';
 import { clientProtocol } from '../client-address.js';
+import type { Context } from '../context.js';
 import type { Call } from '../exchange.js';
-import type { Gateway } from '../gateway.js';
 
 /**
  * Headers that end here: those of the connection (RFC 9110, 7.6.1), `expect`, which Node has answered, the credentials, for which the principal
@@ -17,13 +17,14 @@ const ownHeaders = new Set([
 const isOwn = (name: string) => ownHeaders.has(name) || name.startsWith('acsp-') || name.startsWith('x-forwarded-');
 
 /** Makes the request's headers those that the service gets: the caller's, but all that speaks of identity and origin is ours. */
-export function setForwardHeaders({ config, principals }: Gateway, call: Call): void {
+export function setForwardHeaders({ config, principals }: Context, call: Call): void {
   const { request, caller, route, requestId, idempotency, body, host } = call;
   const sent = request.headers;
   const headers: Record<string, string> = {};
   for (const name in sent) if (!isOwn(name)) headers[name] = sent[name] as string;
   if (request.method === 'POST') headers['content-length'] = String(body?.length ?? sent['content-length'] ?? 0);
-  if (caller !== undefined) headers[principalHeader] = principals.sign({ ...caller, requestId, rpc: route.rpc, idempotency });
+  if (caller !== undefined)
+    headers[principalHeader] = principals.sign({ ...caller, requestId, rpc: route.rpc, idempotency });
   headers['x-request-id'] = requestId;
   headers['x-forwarded-for'] = call.address;
   headers['x-forwarded-proto'] = clientProtocol(request, config.TRUST_PROXY);

@@ -8,8 +8,8 @@ import type { Call } from '../exchange.js';
 export interface Upstream extends Disposable {
   /**
    * Sends a request on: method, target and bytes as they came, the headers as they are now. Resolves with the head of the answer, its body
-   * yet unread; rejects with SERVICE_UNAVAILABLE when the service cannot be reached, breaks off or stays silent. A GET ends when its client goes;
-   * a POST runs to its end, so that its caller can ask for its outcome.
+   * yet unread; rejects with SERVICE_UNAVAILABLE when the service cannot be reached, breaks off or stays silent. It ends when its client goes, except
+   * under an Idempotency-Key, whose caller comes back for the outcome, and where the outcome decides over a spent signature.
    */
   forward(call: Call): Promise<IncomingMessage>;
 }
@@ -28,10 +28,11 @@ export function createProxy(baseUrl: string, timeoutMs: number): Upstream {
     plugins: [settle],
   });
   return {
-    forward: ({ request, response }) =>
+    forward: ({ request, response, idempotency, signature }) =>
       new Promise((resolve, reject) => {
         const pending = new Pending(resolve, reject);
-        if (request.method !== 'POST') response.once('close', () => pending.emit('close'));
+        const runsToItsEnd = idempotency !== undefined || signature !== undefined;
+        if (!runsToItsEnd) response.once('close', () => pending.emit('close'));
         middleware(request, pending as unknown as ServerResponse, reject).catch(reject);
       }),
     [Symbol.dispose]: () => agent.destroy(),
@@ -40,7 +41,7 @@ export function createProxy(baseUrl: string, timeoutMs: number): Upstream {
 
 /**
  * The response as the proxy knows it, which only listens to it. The proxy destroys its own request with the response that it was given, and the
- * client's would end every POST whose client goes.
+ * client's own would end those requests too that must run to their end.
  */
 class Pending extends EventEmitter {
   destroyed = false;

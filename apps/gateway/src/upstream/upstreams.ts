@@ -1,7 +1,8 @@
+import { services } from '@acsp/contracts/services';
 import { AppError } from '@acsp/errors';
-import type { Route } from '@acsp/operation';
+import { type Route, serviceName } from '@acsp/operation';
 import { createStack } from '@acsp/service';
-import type { Config } from '../config.js';
+import { type Config, doorUrlName } from '../config.js';
 import { createProxy, type Upstream } from './proxy.js';
 
 /** The services' public doors. */
@@ -14,19 +15,11 @@ export interface Upstreams extends AsyncDisposable {
 const streamTimeoutMs = 60_000;
 
 export function createUpstreams(config: Config): Upstreams {
-  const urls: Readonly<Record<string, string | undefined>> = {
-    identity: config.IDENTITY_URL,
-    search: config.SEARCH_URL,
-    messaging: config.MESSAGING_URL,
-    tasks: config.TASKS_URL,
-    workspace: config.WORKSPACE_URL,
-    events: config.EVENTS_URL,
-    webhook: config.WEBHOOK_URL,
-  };
   const stack = createStack();
   const open = (timeoutMs: number) => {
     const proxies = new Map<string, Upstream>();
-    for (const [service, url] of Object.entries(urls)) {
+    for (const service of services.map(serviceName)) {
+      const url = config[doorUrlName(service)];
       if (url !== undefined) proxies.set(service, stack.use(createProxy(url, timeoutMs)));
     }
     return proxies;

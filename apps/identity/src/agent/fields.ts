@@ -2,6 +2,7 @@ import { isPublicKey } from '@acsp/crypto';
 import type { ErrorCode } from '@acsp/errors';
 import { aid, metadata, name, text, textList } from '@acsp/operation';
 import { z } from 'zod';
+import { isReservedName } from './is-reserved-name.js';
 
 // The fields that several operations of identity share, with their codes (interface 2.2, 4.1, 7.1).
 
@@ -14,9 +15,8 @@ export const endpoint = text({ max: 2048 }).refine(isWebUrl, 'INVALID_FIELD');
 
 /** Absent is MISSING_FIELDS here: registration, agent-init and quickstart say so of every field that they need. */
 export const agentName = name({ max: 100, missing: 'MISSING_FIELDS', code: 'INVALID_NAME' }).refine(
-  // The service signs its notices with this name.
-  (value) => value.trim().toLowerCase() !== 'acsp',
-  'INVALID_NAME',
+  (value) => !isReservedName(value),
+  { error: 'INVALID_NAME', params: { detail: 'is the name of the service' } },
 );
 export const capabilities = textList({
   min: 1,

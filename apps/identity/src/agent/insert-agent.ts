@@ -19,7 +19,10 @@ export interface Registration {
 }
 
 /** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
-export async function insertAgent({ database, config, clock }: Context, registration: Registration): Promise<NewLoginKey> {
+export async function insertAgent(
+  { database, config, clock }: Context,
+  registration: Registration,
+): Promise<NewLoginKey> {
   const key = newLoginKey(clock.now(), loginKeyDays);
   const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata } = registration;
   const inserted = await database.batch(insertAgents, {
@@ -39,7 +42,7 @@ export async function insertAgent({ database, config, clock }: Context, registra
 interface Input extends EventRow, Required<Registration> {
   readonly region_id: number;
   readonly created_at: Date;
-  /** Of the login key, as PostgreSQL writes bytes. */
+  /** SHA-256 of the login key, as PostgreSQL writes bytes. */
   readonly hash: string;
   readonly expires_at: Date;
 }

@@ -18,5 +18,6 @@ export async function issueLoginKey(tx: Transaction<PrismaClient>, aid: string, 
   });
   await tx.loginKey.deleteMany({ where: { hash: { in: excess.map((row) => row.hash) } } });
   await tx.loginKey.create({ data: { hash: new Uint8Array(hash), aid, created_at: createdAt, expires_at: expiresAt } });
-  if (excess.length > 0) await events.emit(tx, { type: 'login_key.dropped', audience: [], actor: aid, payload: { aid } });
+  if (excess.length > 0)
+    await events.emit(tx, { type: 'login_key.dropped', audience: [], actor: aid, payload: { aid } });
 }

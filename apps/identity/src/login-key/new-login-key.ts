@@ -8,7 +8,7 @@ export interface NewLoginKey {
   readonly expiresAt: Date;
 }
 
-/** Of keys that agents ask for, and of those that a connect token is exchanged for (interface 8.3). */
+/** The life of keys that agents ask for, and of those that a connect token is exchanged for (interface 8.3). */
 export const loginKeyDays = 90;
 export const connectKeyDays = 1;
 

@@ -3,7 +3,7 @@ import { AppError } from '@acsp/errors';
 import { type Call, fieldsOf, type Principal } from '@acsp/operation';
 import { z } from 'zod';
 import { agentAid } from '../agent/fields.js';
-import { lockAgent } from '../agent/find-agent.js';
+import { isOfThisLife, lockAgent } from '../agent/find-agent.js';
 import type { Context } from '../context.js';
 import { emitAgent } from '../events.js';
 
@@ -16,7 +16,7 @@ type Input = z.infer<typeof deleteAccountInput>;
 export const deleteAccount = ({ database }: Context, { aid }: Input, caller: Principal, call: Call) =>
   database.transaction(call, async (tx) => {
     const agent = await lockAgent(tx, aid);
-    if (caller.aid !== aid) throw new AppError('INVALID_AUTH');
+    if (caller.aid !== aid || !isOfThisLife(agent, caller)) throw new AppError('INVALID_AUTH');
     await tx.agent.delete({ where: { aid } });
     await emitAgent(tx, 'deleted', agent);
     return { deleted: true, aid, message: 'The agent and its data are deleted; messages that it sent remain' };

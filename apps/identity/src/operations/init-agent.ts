@@ -18,7 +18,10 @@ export async function initAgent({ database, clock }: Context, input: Input, { ai
     const known = await lockAgent(tx, aid);
     await issueLoginKey(tx, aid, key);
     if (capabilities === undefined && description === undefined) return known;
-    const changed = await tx.agent.update({ where: { aid }, data: { capabilities, description, updated_at: key.createdAt } });
+    const changed = await tx.agent.update({
+      where: { aid },
+      data: { capabilities, description, updated_at: key.createdAt },
+    });
     await emitAgent(tx, 'updated', changed);
     return changed;
   });

@@ -4,7 +4,14 @@ import { aidOf, generateKeyPair } from '@acsp/crypto';
 import { fieldsOf } from '@acsp/operation';
 import type { z } from 'zod';
 import { describeCapabilities } from '../agent/describe-capabilities.js';
-import { agentName, capabilities, compactCapabilities, description, extras, splitCapabilities } from '../agent/fields.js';
+import {
+  agentName,
+  capabilities,
+  compactCapabilities,
+  description,
+  extras,
+  splitCapabilities,
+} from '../agent/fields.js';
 import { insertAgent } from '../agent/insert-agent.js';
 import type { Context } from '../context.js';
 
@@ -12,7 +19,12 @@ import type { Context } from '../context.js';
 export async function quickstart(context: Context, input: z.infer<typeof quickstartInput>) {
   const { publicKey: public_key, privateKey: private_key } = generateKeyPair();
   const aid = aidOf(public_key);
-  const agent = { ...input, description: input.description ?? describeCapabilities(input.capabilities), aid, public_key };
+  const agent = {
+    ...input,
+    description: input.description ?? describeCapabilities(input.capabilities),
+    aid,
+    public_key,
+  };
   const key = await insertAgent(context, agent);
   return { ...agent, private_key, login_key: key.key, login_key_expires: key.expiresAt, warning };
 }

@@ -10,7 +10,7 @@ import { hashConnectToken } from './create-connect-token.js';
 
 type Input = z.infer<typeof redeemConnectTokenInput>;
 
-/** Exchanges a connect token for a login key of a day. Of several at once one gets it; what fails leaves the token as it was. */
+/** Exchanges a connect token for a login key of a day. One of several at once gets it; a redemption that fails leaves the token as it was. */
 export const redeemConnectToken = ({ database, clock }: Context, { token }: Input, _caller: Principal, call: Call) =>
   database.transaction(call, async (tx) => {
     const key = newLoginKey(clock.now(), connectKeyDays);

@@ -17,7 +17,7 @@ export const spendPrivacyBudget = ({ database, clock }: Context, input: Input, _
     const now = clock.now();
     const day = new Date(utcDay(now));
     const found = await tx.privacyBudget.findUnique({ where: { aid_day: { aid, day } } });
-    const spent = new Prisma.Decimal(input.epsilon).plus(found?.spent ?? 0);
+    const spent = roundedUp(input.epsilon).plus(found?.spent ?? 0);
     if (spent.greaterThan(dailyBudget)) {
       throw new AppError('PRIVACY_BUDGET_EXHAUSTED', { retryAfterSeconds: secondsToNextDay(now) });
     }
@@ -25,6 +25,9 @@ export const spendPrivacyBudget = ({ database, clock }: Context, input: Input, _
     await tx.privacyBudget.upsert({ where: { aid_day: { aid, day } }, create: { aid, day, spent }, update: { spent } });
     return { budget_remaining: new Prisma.Decimal(dailyBudget).minus(spent).toNumber() };
   });
+
+/** To the digits that the table keeps, so that nothing is spent for free. */
+const roundedUp = (epsilon: number) => new Prisma.Decimal(epsilon).toDecimalPlaces(6, Prisma.Decimal.ROUND_UP);
 
 export const spendPrivacyBudgetInput = fieldsOf(SpendPrivacyBudgetRequestSchema)({
   aid: agentAid,

@@ -3,7 +3,7 @@ import { type Agent, type Call, fieldsOf, parseFields } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import { agentAid, agentMetadata, agentName, capabilities, endpoint, longDescription } from '../agent/fields.js';
-import { lockAgent } from '../agent/find-agent.js';
+import { lockCaller } from '../agent/find-agent.js';
 import { withMetadata } from '../agent/present.js';
 import type { Context } from '../context.js';
 import { emitAgent } from '../events.js';
@@ -11,9 +11,9 @@ import { emitAgent } from '../events.js';
 type Input = z.infer<typeof updateProfileInput>;
 
 /** Changes the given fields of the caller's own profile. Metadata is merged under the lock, so that two updates at once keep both. */
-export const updateProfile = ({ database, clock }: Context, { aid: _aid, ...input }: Input, { aid }: Agent, call: Call) =>
+export const updateProfile = ({ database, clock }: Context, { aid, ...input }: Input, caller: Agent, call: Call) =>
   database.transaction(call, async (tx) => {
-    const known = await lockAgent(tx, aid);
+    const known = await lockCaller(tx, caller);
     const data = {
       ...input,
       endpoint: input.endpoint === '' ? null : input.endpoint,

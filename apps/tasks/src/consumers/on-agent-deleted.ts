@@ -3,10 +3,9 @@ import type { Event } from '@acsp/contracts/events/v1/event';
 import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Context } from '../context.js';
-import { type Departed, decideClaimerGone, decideCreatorGone } from '../task/decide.js';
-import { changeAll } from '../task/expire-tasks.js';
+import { changeEach } from '../task/change-each.js';
+import { type Departed, decideClaimerGone, decideCreatorGone } from '../task/decide-end.js';
 
-const batch = 200;
 /** A principal is good for a minute and ten seconds, and a statement ends within eight: after that nothing of a former life can commit. */
 const inFlightMs = 80_000;
 
@@ -27,31 +26,36 @@ export async function onAgentDeleted(context: Context, event: Event): Promise<vo
 export async function sweepDepartures(context: Context, signal?: AbortSignal): Promise<void> {
   const { departure } = context.database.prisma;
   const over = new Date(context.clock.now().getTime() - inFlightMs);
-  for (const { aid, registered_at, deleted_at } of await departure.findMany({ take: 1_000 })) {
+  const failures: unknown[] = [];
+  for (const { aid, registered_at, deleted_at } of await departure.findMany({ orderBy: { deleted_at: 'asc' } })) {
     if (signal?.aborted) return;
-    await clearAway(context, { aid, registered_at });
-    if (deleted_at <= over) await departure.delete({ where: { aid_registered_at: { aid, registered_at } } });
+    try {
+      await clearAway(context, { aid, registered_at });
+      if (deleted_at <= over) await departure.deleteMany({ where: { aid, registered_at } });
+    } catch (error) {
+      // A task of one agent that is locked must not keep the others waiting.
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function clearAway(context: Context, departed: Departed): Promise<void> {
   const { prisma } = context.database;
   const { aid, registered_at } = departed;
-  for (let found = batch; found === batch; ) {
-    const created = await prisma.$queryRaw<{ id: string }[]>`
+  await changeEach(context, {
+    find: ({ after, limit }) => prisma.$queryRaw<{ id: string }[]>`
       SELECT id FROM task WHERE creator_aid = ${aid} AND creator_since <= ${registered_at}::timestamptz
-        AND (status IN ('in_progress', 'review') OR status IN ('open', 'claimed') AND expires_at > ${context.clock.now()}::timestamptz)
-      ORDER BY id LIMIT ${batch}::int`;
-    await changeAll(context, created, (task, at) => decideCreatorGone(task, departed, at));
-    found = created.length;
-  }
-  for (let found = batch; found === batch; ) {
-    const claimed = await prisma.$queryRaw<{ id: string }[]>`
+        AND status IN ('open', 'claimed', 'in_progress', 'review') AND id > ${after}::uuid
+      ORDER BY id LIMIT ${limit}::int`,
+    decide: (task, at) => decideCreatorGone(task, departed, at),
+  });
+  await changeEach(context, {
+    find: ({ after, limit }) => prisma.$queryRaw<{ id: string }[]>`
       SELECT task.id FROM claim JOIN task ON task.id = claim.task_id
       WHERE agent_aid = ${aid} AND agent_since <= ${registered_at}::timestamptz AND claim.status IN ('pending', 'accepted')
-        AND (task.status = 'in_progress' OR task.status IN ('open', 'claimed') AND expires_at > ${context.clock.now()}::timestamptz)
-      ORDER BY task.id LIMIT ${batch}::int`;
-    await changeAll(context, claimed, (task, at) => decideClaimerGone(task, departed, at));
-    found = claimed.length;
-  }
+        AND task.status IN ('open', 'claimed', 'in_progress') AND task.id > ${after}::uuid
+      ORDER BY task.id LIMIT ${limit}::int`,
+    decide: (task, at) => decideClaimerGone(task, departed, at),
+  });
 }

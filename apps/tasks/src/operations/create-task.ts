@@ -2,7 +2,16 @@ import { CreateTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
 import { type Agent, type Call, fieldsOf, integer, time, uuid } from '@acsp/operation';
 import type { z } from 'zod';
 import type { Context } from '../context.js';
-import { callerAid, description, priority, requirements, tags, targetAid, taskMetadata, title } from '../task/fields.js';
+import {
+  callerAid,
+  description,
+  priority,
+  requirements,
+  tags,
+  targetAid,
+  taskMetadata,
+  title,
+} from '../task/fields.js';
 import { insertTask } from '../task/insert-task.js';
 
 /** A new open task, or a subtask when parent_id names one that takes it. */

@@ -28,26 +28,35 @@ type Details = Task & {
   readonly messages: readonly Aggregated<Message>[] | null;
 };
 
-const columnsOf = (names: object, table: string) =>
-  Object.keys(names)
-    .map((name) => `${table}.${name}`)
-    .join(', ');
+const namesOf = (columns: object) => Object.keys(columns).join(', ');
+const claims = { table: 'claim', columns: namesOf(Prisma.ClaimScalarFieldEnum), of: 'claim.task_id' };
+const subtasks = { table: 'task AS subtask', columns: summaryColumns, of: 'subtask.parent_id' };
+const messages = { table: 'message', columns: namesOf(Prisma.MessageScalarFieldEnum), of: 'message.task_id' };
+const taskColumns = Object.keys(Prisma.TaskScalarFieldEnum).map((name) => `task.${name}`);
 
 interface Part {
   readonly table: string;
   readonly columns: string;
-  readonly where: string;
+  /** The column that names the task. */
+  readonly of: string;
   readonly maxRows: number;
   readonly maxBytes: number;
 }
 
-/** The newest rows of a table as a JSON array, oldest first: so many at most, and no more bytes of JSON than that. */
-const newest = ({ table, columns, where, maxRows, maxBytes }: Part) => `(
-  SELECT json_agg(part.row ORDER BY part.created_at, part.id) FROM (
-    SELECT row, created_at, id, sum(octet_length(row::text)) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
-      SELECT row_to_json(found) AS row, created_at, id
-      FROM (SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ${maxRows}) AS found
-    ) AS written
+/**
+ * The newest rows of a table as a JSON array, oldest first: so many at most, and no more bytes of JSON than that. Rows are measured one by one
+ * and read again where they fit, so that PostgreSQL never holds more of them; OFFSET 0 keeps it from carrying them along.
+ */
+const newest = ({ table, columns, of, maxRows, maxBytes }: Part) => `(
+  SELECT json_agg(row_to_json(part) ORDER BY part.created_at, part.id)
+  FROM (
+    SELECT id, sum(bytes) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
+      SELECT id, created_at, octet_length(row_to_json(found)::text) AS bytes FROM (
+        SELECT ${columns} FROM ${table} WHERE ${of} = task.id ORDER BY created_at DESC, id DESC LIMIT ${maxRows}
+      ) AS found OFFSET 0
+    ) AS measured
+  ) AS chosen CROSS JOIN LATERAL (
+    SELECT ${columns} FROM ${table} WHERE ${of} = task.id AND id = chosen.id
   ) AS part WHERE bytes <= ${maxBytes})`;
 
 const mebibyte = 2 ** 20;
@@ -60,19 +69,10 @@ const details: BatchStatement<{ readonly id: string }, Details> = {
   readOnly: true,
   maxInputs: 8,
   text: `
-    SELECT task.id AS key, ${columnsOf(Prisma.TaskScalarFieldEnum, 'task')},
-      ${newest({
-        ...{ table: 'claim', columns: columnsOf(Prisma.ClaimScalarFieldEnum, 'claim') },
-        ...{ where: 'claim.task_id = task.id', maxRows: 200, maxBytes: mebibyte },
-      })} AS claims,
-      CASE WHEN task.subtasks_count > 0 THEN ${newest({
-        ...{ table: 'task AS subtask', columns: summaryColumns },
-        ...{ where: 'subtask.parent_id = task.id', maxRows: 200, maxBytes: 2 * mebibyte },
-      })} END AS subtasks,
-      ${newest({
-        ...{ table: 'message', columns: columnsOf(Prisma.MessageScalarFieldEnum, 'message') },
-        ...{ where: 'message.task_id = task.id', maxRows: 500, maxBytes: 4 * mebibyte },
-      })} AS messages
+    SELECT task.id AS key, ${taskColumns.join(', ')},
+      ${newest({ ...claims, maxRows: 200, maxBytes: mebibyte })} AS claims,
+      CASE WHEN task.subtasks_count > 0 THEN ${newest({ ...subtasks, maxRows: 200, maxBytes: 2 * mebibyte })} END AS subtasks,
+      ${newest({ ...messages, maxRows: 500, maxBytes: 4 * mebibyte })} AS messages
     FROM input JOIN task ON task.id = input.id`,
 };
 

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { Context } from '../context.js';
 import { TaskStatus } from '../generated/prisma/enums.js';
 import { callerAid, priority } from '../task/fields.js';
-import { countQuery, pageQuery } from '../task/list-query.js';
 import { cursorOf, readCursor, sorts } from '../task/list-order.js';
+import { countQuery, pageQuery } from '../task/list-query.js';
 import { presentSummary } from '../task/present.js';
 
 type Input = z.infer<typeof listTasksInput>;
@@ -19,7 +19,7 @@ export async function listTasks(context: Context, input: Input) {
   const last = rows.at(-1);
   return {
     tasks: rows.map((row) => presentSummary(row, now)),
-    total: await totalOf(context, input, { seen: input.offset + found.length, full: has_more, now }),
+    total: await totalOf(context, input, { shown: rows.length, has_more, now }),
     has_more,
     next_cursor: has_more && last !== undefined ? cursorOf(input.sort, last) : null,
   };
@@ -27,33 +27,32 @@ export async function listTasks(context: Context, input: Input) {
 
 type Row = Parameters<typeof presentSummary>[0];
 
-interface Seen {
-  /** Tasks up to the end of this page. */
-  readonly seen: number;
-  /** Whether more follow. */
-  readonly full: boolean;
+interface Page {
+  readonly shown: number;
+  readonly has_more: boolean;
   readonly now: Date;
 }
 
 /** Up to here a total is counted for each request; beyond it may be two seconds old. */
 const exactLimit = 250;
 
-async function totalOf({ database, totals }: Context, input: Input, { seen, full, now }: Seen): Promise<number> {
-  // A first page that is not full tells by itself how many there are.
-  if (!full && input.offset === 0 && input.cursor === undefined) return seen;
-  const { limit: _limit, offset: _offset, sort: _sort, cursor: _cursor, aid: _aid, ...filters } = input;
-  const key = JSON.stringify(filters);
+async function totalOf({ database, totals }: Context, input: Input, { shown, has_more, now }: Page): Promise<number> {
+  const { limit: _limit, offset, sort: _sort, cursor, aid: _aid, ...filters } = input;
+  const isPlaced = cursor === undefined && (shown > 0 || offset === 0);
+  const reached = isPlaced ? offset + shown : 0;
+  // The last page tells by itself how many there are.
+  if (isPlaced && !has_more) return reached;
   const count = async (limit?: number) =>
     (await database.query<{ total: number }>(countQuery(input, now, limit)))[0]?.total ?? 0;
-  const counted = totals.get(key) ?? count(exactLimit);
-  const total = await counted;
-  if (total < exactLimit) return Math.max(total, input.cursor === undefined ? seen : 0);
+  const key = JSON.stringify(filters);
+  const atLeast = await (totals.get(key) ?? count(exactLimit));
+  if (atLeast < exactLimit) return Math.max(atLeast, reached);
+  const all = totals.get(key) ?? count();
   if (!totals.has(key)) {
-    const all = count();
     totals.set(key, all);
     all.catch(() => totals.delete(key));
   }
-  return Math.max(await (totals.get(key) ?? count()), input.cursor === undefined ? seen : 0);
+  return Math.max(await all, reached);
 }
 
 const isStatusList = (value: string) => value.split(',').every((name) => Object.hasOwn(TaskStatus, name));
@@ -74,7 +73,10 @@ export const listTasksInput = fieldsOf(ListTasksRequestSchema)({
   sort: oneOf(sorts).default('created_at'),
   limit: queryInteger(1, 100).default(20),
   offset: queryInteger(0, 10_000).default(0),
-  cursor: z.string('INVALID_FIELD').max(200, 'INVALID_FIELD').optional(),
+  cursor: z
+    .string('INVALID_FIELD')
+    .regex(/^[\w-]{1,200}$/, 'INVALID_FIELD')
+    .optional(),
 }).refine(({ cursor, sort }) => cursor === undefined || readCursor(sort, cursor) !== undefined, {
   error: 'INVALID_FIELD',
   path: ['cursor'],

@@ -1,9 +1,16 @@
 import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
 import { PostMessageRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { type AnswerRow, answerColumns, answerRow, asRepeated, type BatchStatement, keepAnswers, newId } from '@acsp/database';
+import {
+  type AnswerRow,
+  answerColumns,
+  answerRow,
+  asRepeated,
+  type BatchStatement,
+  keepAnswers,
+  newId,
+} from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { type Agent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
-import { pause } from '@acsp/time';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { Context } from '../context.js';
@@ -11,33 +18,32 @@ import { taskEvent } from '../task/change-row.js';
 import { refuseMessage } from '../task/decide.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { readTask } from '../task/known-tasks.js';
+import { untilWritten } from '../task/until-written.js';
 
 type Input = z.infer<typeof postMessageInput>;
 
-const patienceMs = 4_000;
-
 /** Writes in the thread of a task: its creator, its assigned agent, or an agent with a live claim. */
-export async function postMessage(context: Context, input: Input, sender: Agent, call: Call) {
-  const { aid: _aid, task_id, ...message } = input;
-  const until = Math.min(call.deadline, Date.now() + patienceMs);
-  for (let attempt = 1; Date.now() < until; attempt += 1) {
-    const at = context.clock.now();
-    const task = await readTask(context, task_id);
-    if (task === undefined) throw new AppError('TASK_NOT_FOUND');
-    const refused = refuseMessage(task, sender.aid, at);
-    if (refused !== undefined) throw new AppError(refused);
-    const id = newId();
-    const answer = { id, task_id, sender_aid: sender.aid, msg_type: input.msg_type, content: input.content, created_at: at };
-    const about = { before: task, after: task, claim_id: null, actor: sender.aid, message_id: id, at } as const;
-    const row = {
-      ...{ ...message, id, task_id, version: task.version, sender_aid: sender.aid, sender_name: sender.name, created_at: at },
-      ...taskEvent({ ...about, type: 'task.message_posted' }),
-      ...answerRow(call.once, answer),
-    };
-    if ((await context.database.batch(posting, row).catch(asRepeated)) !== undefined) return answer;
-    await pause(Math.random() * Math.min(2 ** attempt, 50), call.signal);
-  }
-  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast, or is locked' });
+export const postMessage = (context: Context, input: Input, sender: Agent, call: Call) =>
+  untilWritten(() => attemptPost(context, input, sender, call), { call });
+
+/** Answers undefined where the task has changed since the rules were asked, or is locked. */
+async function attemptPost(context: Context, { aid: _aid, task_id, ...message }: Input, sender: Agent, call: Call) {
+  const task = await readTask(context, task_id);
+  if (task === undefined) throw new AppError('TASK_NOT_FOUND');
+  const at = context.clock.now();
+  const refused = refuseMessage(task, sender.aid, at);
+  if (refused !== undefined) throw new AppError(refused);
+  const { content, msg_type } = message;
+  const [id, sender_aid] = [newId(), sender.aid];
+  const answer = { id, task_id, sender_aid, msg_type, content, created_at: at };
+  const about = { before: task, after: task, claim_id: null, actor: sender_aid, message_id: id, at } as const;
+  const row: Post = {
+    ...{ ...message, id, task_id, version: task.version, sender_aid, sender_name: sender.name, created_at: at },
+    ...taskEvent({ ...about, type: 'task.message_posted' }),
+    ...answerRow(call.once, answer),
+  };
+  const written = await context.database.batch(posting, row).catch(asRepeated);
+  return written && answer;
 }
 
 interface Post extends EventRow, AnswerRow {

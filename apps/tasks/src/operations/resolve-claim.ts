@@ -4,7 +4,7 @@ import { type Agent, type Call, fieldsOf, oneOf, uuid } from '@acsp/operation';
 import type { z } from 'zod';
 import type { Context } from '../context.js';
 import { changeTask } from '../task/change-task.js';
-import { decideResolve } from '../task/decide.js';
+import { decideResolve } from '../task/decide-claim.js';
 import { actorOf, callerAid, taskId } from '../task/fields.js';
 import { presentClaim } from '../task/present.js';
 

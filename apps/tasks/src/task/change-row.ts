@@ -2,7 +2,7 @@ import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
 import { type AnswerRow, answerColumns, type BatchStatement, keepAnswers, newId } from '@acsp/database';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { events } from '../events.js';
-import type { Change } from './decide.js';
+import type { Change } from './change.js';
 import type { TaskState } from './state.js';
 
 /** What the thread and the event log keep of a change, beside its event. */
@@ -44,7 +44,12 @@ export const insertRecords = (rows: string): string => `
 type Recorded = Pick<Change, 'event' | 'says' | 'comment' | 'claim_id' | 'actor'>;
 
 /** The record of a change from one state of a task to another; a new task has no state before. */
-export function recordOf(before: TaskState | undefined, after: TaskState, change: Recorded, at: Date): Record & EventRow {
+export function recordOf(
+  before: TaskState | undefined,
+  after: TaskState,
+  change: Recorded,
+  at: Date,
+): Record & EventRow {
   const { event, says, comment = null, claim_id = null, actor = null } = change;
   const message_id = newId();
   const from_status = before?.status ?? null;
@@ -68,7 +73,9 @@ interface About {
 /** For creator, assigned agent, target and claimers, those included who were it until now. */
 export function taskEvent({ before, after, type, claim_id, actor, message_id, at }: About): EventRow {
   const agents = [after, before].flatMap((task) =>
-    task === undefined ? [] : [task.creator_aid, task.assigned_aid, task.target_aid, ...task.claims.map((claim) => claim.agent_aid)],
+    task === undefined
+      ? []
+      : [task.creator_aid, task.assigned_aid, task.target_aid, ...task.claims.map((claim) => claim.agent_aid)],
   );
   const members = new Set([...agents, actor].filter((aid) => aid !== null));
   const { id: task_id, title, status, creator_aid, assigned_aid, target_aid } = after;
@@ -127,11 +134,23 @@ export function changeRow({ before, after, change, at, answer }: Written): Chang
   };
 }
 
-const states = ['status', 'assigned_aid', 'assigned_name', 'claims_count', 'expires_at', 'claimed_at', 'started_at', 'completed_at'];
+const states = [
+  'status',
+  'assigned_aid',
+  'assigned_name',
+  'claims_count',
+  'expires_at',
+  'claimed_at',
+  'started_at',
+  'completed_at',
+];
 const submission = ['result_text', 'result', 'failure_reason'];
 
-/** Whatever changes a task: its row, its claims, its thread, its log, its event and the kept answer, where the version still holds. */
-export const writeChanges: BatchStatement<ChangeRow, object> = {
+/**
+ * Writes a change of a task: its row, claims, thread, log, event and the kept answer, where the version still holds. Answers no row where it does
+ * not, and `written: false` where somebody else has the task locked: it is skipped, because it must not hold up its neighbours in the batch.
+ */
+export const writeChanges: BatchStatement<ChangeRow, { readonly written: boolean }> = {
   name: 'change task',
   columns: {
     id: 'uuid',
@@ -154,7 +173,6 @@ export const writeChanges: BatchStatement<ChangeRow, object> = {
     ...answerColumns,
   },
   key: ({ id }) => id,
-  // A task that somebody else has locked is skipped and tried again: it must not hold up its neighbours in the batch.
   text: `
     , locked AS (
       SELECT task.id FROM input JOIN task ON task.id = input.id AND task.version = input.version
@@ -181,5 +199,6 @@ export const writeChanges: BatchStatement<ChangeRow, object> = {
     ),
     ${insertRecords('change')},
     ${keepAnswers('change')}
-    SELECT id AS key FROM change`,
+    SELECT input.id AS key, change.id IS NOT NULL AS written
+    FROM input JOIN task ON task.id = input.id AND task.version = input.version LEFT JOIN change ON change.id = input.id`,
 };

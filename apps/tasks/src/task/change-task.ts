@@ -1,12 +1,12 @@
 import { answerRow, asRepeated } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Call } from '@acsp/operation';
-import { pause } from '@acsp/time';
 import type { Context } from '../context.js';
+import { applied, type Change, type Decision } from './change.js';
 import { changeRow, writeChanges } from './change-row.js';
-import { applied, type Change, type Decision } from './decide.js';
-import { readTask } from './known-tasks.js';
+import { readTask, remember } from './known-tasks.js';
 import type { TaskState } from './state.js';
+import { patience, untilWritten } from './until-written.js';
 
 /** A change as it is written. */
 export interface Made {
@@ -25,11 +25,15 @@ export interface Changing<Answer> {
   /** The call that it serves; absent in jobs and consumers. */
   readonly call?: Call;
   /** The error of a refusal, where it depends on more than the task. */
-  readonly explain?: (refused: AppError, task: TaskState) => AppError | Promise<AppError>;
+  readonly explain?: (refused: AppError, task: TaskState) => AppError;
 }
 
-/** A caller waits no longer than this, and nothing is written afterwards. */
-const patienceMs = 4_000;
+interface Turn {
+  /** When the request came in, by performance.now(). */
+  readonly startedAt: number;
+  /** What this process knows of the task has turned out to be out of date. */
+  stale: boolean;
+}
 
 /**
  * Changes a task: decides on it as this process knows it, writes where its version still holds, or starts over. Changes of one task in this
@@ -37,49 +41,51 @@ const patienceMs = 4_000;
  */
 export async function changeTask<Answer>(context: Context, changing: Changing<Answer>): Promise<Answer> {
   const { id, call } = changing;
-  const until = Math.min(call?.deadline ?? Number.POSITIVE_INFINITY, Date.now() + patienceMs);
-  const startedAt = performance.now();
+  const until = patience(call);
+  const turn = { startedAt: performance.now(), stale: false };
   const end = await takeTurn(context, id);
   try {
-    for (let attempt = 1; Date.now() < until; attempt += 1) {
-      const outcome = await attemptChange(context, changing, startedAt);
-      if (outcome !== undefined) return outcome.answer;
-      // Another replica was faster, or holds the row: with a random backoff, so that two do not keep in step.
-      await pause(Math.random() * Math.min(2 ** attempt, 50), call?.signal);
-    }
+    const { answer } = await untilWritten(() => attemptChange(context, changing, turn), { call, until });
+    return answer;
   } finally {
     end();
   }
-  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast, or is locked' });
 }
 
 /** Answers undefined where the change must be decided anew. */
-async function attemptChange<Answer>(context: Context, changing: Changing<Answer>, startedAt: number) {
-  const { id, decide, answer, call, explain } = changing;
-  const known = context.known.get(id);
-  const before = known?.task ?? (await readTask(context, id));
-  if (before === undefined) throw new AppError('TASK_NOT_FOUND');
-  const at = context.clock.now();
-  const decision = decide(before, at);
+async function attemptChange<Answer>(context: Context, changing: Changing<Answer>, turn: Turn) {
+  const { call, explain } = changing;
+  const { before, at, decision } = await decideOn(context, changing, turn);
   if ('refused' in decision) {
-    // A refusal must be true after the request came in: what was known before may be stale.
-    if (known !== undefined && known.at < startedAt) {
-      context.known.delete(id);
-      return undefined;
-    }
     const refused = new AppError(decision.refused);
-    throw (await explain?.(refused, before)) ?? refused;
+    throw explain?.(refused, before) ?? refused;
   }
   const after = applied(before, decision);
-  const result = answer({ change: decision, before, after, at });
-  const row = changeRow({ before, after, change: decision, at, answer: answerRow(call?.once, result) });
-  const written = await context.database.batch(writeChanges, row).catch(asRepeated);
-  if (written === undefined) {
-    context.known.delete(id);
-    return undefined;
+  const answer = changing.answer({ change: decision, before, after, at });
+  const row = changeRow({ before, after, change: decision, at, answer: answerRow(call?.once, answer) });
+  const sentAt = performance.now();
+  const outcome = await context.database.batch(writeChanges, row).catch(asRepeated);
+  turn.stale = outcome === undefined;
+  if (outcome === undefined) return undefined;
+  // Up to the commit, or while somebody holds the row, the task was as it was known.
+  remember(context, before, outcome.written ? performance.now() : sentAt);
+  if (!outcome.written) return undefined;
+  remember(context, after, performance.now());
+  return { answer };
+}
+
+/** The task and what becomes of it. A refusal must be true after the request came in, so none rests on what was known before. */
+async function decideOn(context: Context, { id, decide }: Changing<unknown>, { startedAt, stale }: Turn) {
+  const known = stale ? undefined : context.known.get(id);
+  if (known !== undefined) {
+    const at = context.clock.now();
+    const decision = decide(known.task, at);
+    if (known.at >= startedAt || !('refused' in decision)) return { before: known.task, at, decision };
   }
-  context.known.set(id, { task: after, at: performance.now() });
-  return { answer: result };
+  const before = await readTask(context, id);
+  if (before === undefined) throw new AppError('TASK_NOT_FOUND');
+  const at = context.clock.now();
+  return { before, at, decision: decide(before, at) };
 }
 
 /** Resolves when every earlier change of the task in this process has ended; answers how to end this one's turn. */

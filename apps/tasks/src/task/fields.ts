@@ -1,5 +1,4 @@
 import { type Agent, aid, metadata, oneOf, text, textList, uuid } from '@acsp/operation';
-import { cleanText, isBlank } from '@acsp/text';
 
 // The fields that several operations of tasks share, with their codes (interface 4.13, 7.1).
 
@@ -17,8 +16,5 @@ export const taskMetadata = metadata();
 /** A comment, or a claim's message. */
 export const comment = text({ max: 1024, code: 'INVALID_CONTENT', clean: true });
 
-/** The agent that acts, as rules and notices know it: a name is cleaned like the text around it. */
-export function actorOf({ aid, name, registeredAt = 0 }: Agent) {
-  const cleaned = cleanText(name);
-  return { aid, name: isBlank(cleaned) ? 'An agent' : cleaned, since: new Date(registeredAt) };
-}
+/** The agent that acts, as the rules know it. */
+export const actorOf = ({ aid, name, registeredAt = 0 }: Agent) => ({ aid, name, since: new Date(registeredAt) });

@@ -1,18 +1,26 @@
-import { type EventRow } from '@acsp/bus';
-import { type AnswerRow, answerColumns, answerRow, asRepeated, type BatchStatement, keepAnswers, newId } from '@acsp/database';
+import type { EventRow } from '@acsp/bus';
+import {
+  type AnswerRow,
+  answerColumns,
+  answerRow,
+  asRepeated,
+  type BatchStatement,
+  keepAnswers,
+  newId,
+} from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
-import { pause } from '@acsp/time';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
 import type { Task } from '../generated/prisma/client.js';
 import type { TaskPriority } from '../generated/prisma/enums.js';
+import { noticeName } from './change.js';
 import { insertRecords, type Record, recordColumns, recordOf } from './change-row.js';
 import { refuseSubtask } from './decide.js';
-import { actorOf } from './fields.js';
-import { readTask } from './known-tasks.js';
+import { readTask, remember } from './known-tasks.js';
 import { presentTask } from './present.js';
-import type { TaskState } from './state.js';
+import { stateColumns, type TaskState } from './state.js';
+import { untilWritten } from './until-written.js';
 
 /** A task as an agent asks for it. */
 export interface TaskDraft {
@@ -31,34 +39,31 @@ export interface TaskDraft {
   readonly metadata: JsonObject;
 }
 
-const patienceMs = 4_000;
-
 /** Writes a new task, a root or a subtask of a parent that takes one from this agent, and answers with it. */
 export async function insertTask(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
   if (draft.target_aid !== undefined) await requireActive(context, draft.target_aid, call);
-  const until = Math.min(call.deadline, Date.now() + patienceMs);
-  for (let attempt = 1; Date.now() < until; attempt += 1) {
-    const at = context.clock.now();
-    const parent = draft.parent_id === undefined ? undefined : await parentFor(context, draft.parent_id, creator.aid, at);
-    const task = newTask(draft, { creator, parent, at });
-    const answer = { task: presentTask(task, at) };
-    const state: TaskState = { ...task, version: 0, claims: [] };
-    const says = `${actorOf(creator).name} created the task`;
-    const row: Insertion = {
-      ...task,
-      parent_version: parent?.version ?? null,
-      ...recordOf(undefined, state, { event: 'task.created', says, actor: creator.aid }, at),
-      ...answerRow(call.once, answer),
-    };
-    const statement = parent === undefined ? insertRoot : insertSubtask;
-    const written = await context.database.batch(statement, row).catch(asRepeated);
-    if (written !== undefined) {
-      context.known.set(task.id, { task: state, at: performance.now() });
-      return answer;
-    }
-    await pause(Math.random() * Math.min(2 ** attempt, 50), call.signal);
-  }
-  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The parent is changing too fast, or is locked' });
+  return untilWritten(() => attemptInsert(context, draft, creator, call), { call });
+}
+
+/** Answers undefined where the parent has changed since the rules were asked, or is locked. */
+async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
+  const parent = draft.parent_id === undefined ? undefined : await parentFor(context, draft.parent_id, creator.aid);
+  const at = context.clock.now();
+  const task = newTask(draft, { creator, parent, at });
+  const answer = { task: presentTask(task, at) };
+  const state = stateOf(task);
+  const says = `${noticeName(creator.name)} created the task`;
+  const row: Insertion = {
+    ...task,
+    parent_version: parent?.version ?? null,
+    ...recordOf(undefined, state, { event: 'task.created', says, actor: creator.aid }, at),
+    ...answerRow(call.once, answer),
+  };
+  const statement = parent === undefined ? insertRoot : insertSubtask;
+  const written = await context.database.batch(statement, row).catch(asRepeated);
+  if (written === undefined) return undefined;
+  remember(context, state, performance.now());
+  return answer;
 }
 
 async function requireActive({ identity }: Context, aid: string, call: Call): Promise<void> {
@@ -68,10 +73,10 @@ async function requireActive({ identity }: Context, aid: string, call: Call): Pr
 }
 
 /** The parent as it is, once the rules have let the agent add to it. */
-async function parentFor(context: Context, id: string, aid: string, at: Date): Promise<TaskState> {
+async function parentFor(context: Context, id: string, aid: string): Promise<TaskState> {
   const parent = await readTask(context, id);
   if (parent === undefined) throw new AppError('PARENT_NOT_FOUND');
-  const refused = refuseSubtask(parent, aid, at);
+  const refused = refuseSubtask(parent, aid, context.clock.now());
   if (refused !== undefined) throw new AppError(refused);
   return parent;
 }
@@ -102,6 +107,13 @@ function newTask(draft: TaskDraft, { creator, parent, at }: Origin): NewTask {
     created_at: at,
   };
 }
+
+/** What the rules see of a new task: not its texts, which would be kept in memory. */
+const stateOf = (task: NewTask): TaskState => {
+  const row = { ...task, version: 0 };
+  const state = Object.fromEntries(stateColumns.map((column) => [column, row[column]]));
+  return { ...(state as Omit<TaskState, 'claims'>), claims: [] };
+};
 
 /** A task that nobody has claimed. */
 const unclaimed = {

@@ -2,13 +2,25 @@ import type { BatchStatement } from '@acsp/database';
 import type { Context } from '../context.js';
 import { type LiveClaim, live, stateColumns, type TaskState } from './state.js';
 
-/** A task and the moment, by performance.now(), as of which this process knows that it was so. */
+/** A task as this process knows it. Moments are those of performance.now(). */
 export interface KnownTask {
   readonly task: TaskState;
+  /** The moment as of which it was so. */
   readonly at: number;
+  /** The latest moment as of which it was open, in this version or an earlier one. */
+  readonly open_at: number;
+}
+
+/** Keeps what a task was at a moment, unless a later version of it is known already. */
+export function remember({ known }: Context, task: TaskState, at: number): void {
+  const before = known.get(task.id);
+  const open_at = Math.max(before?.open_at ?? 0, task.status === 'open' ? at : 0);
+  const isLater = before !== undefined && before.task.version > task.version;
+  known.set(task.id, isLater ? { ...before, open_at } : { task, at, open_at });
 }
 
 interface Found extends Omit<TaskState, 'claims'> {
+  readonly key: string;
   readonly claims: readonly (Omit<LiveClaim, 'agent_since'> & { readonly agent_since: string })[] | null;
 }
 
@@ -26,17 +38,13 @@ const states: BatchStatement<{ readonly id: string }, Found> = {
 };
 
 /** The task as the table has it now; undefined where there is none. */
-export async function readTask({ database, known }: Context, id: string): Promise<TaskState | undefined> {
+export async function readTask(context: Context, id: string): Promise<TaskState | undefined> {
   const at = performance.now();
-  const found = await database.batch(states, { id });
+  const found = await context.database.batch(states, { id });
   if (found === undefined) return undefined;
-  const claims = (found.claims ?? []).map((claim) => ({ ...claim, agent_since: new Date(claim.agent_since) }));
-  const task = { ...found, claims };
-  if ((known.get(id)?.task.version ?? -1) <= task.version) known.set(id, { task, at });
+  const { key: _key, claims, ...rest } = found;
+  const held = (claims ?? []).map((claim) => ({ ...claim, agent_since: new Date(claim.agent_since) }));
+  const task = { ...rest, claims: held };
+  remember(context, task, at);
   return task;
-}
-
-/** The task as this process knows it, from memory or from the table. */
-export async function lookUpTask(context: Context, id: string): Promise<TaskState | undefined> {
-  return context.known.get(id)?.task ?? readTask(context, id);
 }

@@ -1,3 +1,5 @@
+import { parseIsoTime } from '@acsp/text';
+
 /** Orders of a list; ties by id. */
 export const sorts = ['created_at', 'priority', 'deadline'] as const;
 export type Sort = (typeof sorts)[number];
@@ -35,22 +37,21 @@ export function cursorOf(sort: Sort, task: Placed): string {
   return Buffer.from(JSON.stringify([sort, value, task.id])).toString('base64url');
 }
 
-const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const values: Readonly<Record<Sort, RegExp>> = {
-  created_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
-  priority: /^(low|normal|high|urgent)$/,
-  deadline: /^(infinity|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/,
-};
+const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isPriority = /^(low|normal|high|urgent)$/;
 
 /** Undefined for a text that is no cursor of this order. */
 export function readCursor(sort: Sort, text: string): Cursor | undefined {
   try {
-    const [of, value, task] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
-    const fits = of === sort && typeof value === 'string' && values[sort].test(value);
-    return fits && typeof task === 'string' && id.test(task) && isTime(sort, value) ? { value, id: task } : undefined;
+    const [of, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    if (of !== sort || typeof value !== 'string' || typeof id !== 'string') return undefined;
+    const fits =
+      sort === 'priority' ? isPriority.test(value) : isTime(value) || (sort === 'deadline' && value === 'infinity');
+    return fits && isUuid.test(id) ? { value, id } : undefined;
   } catch {
     return undefined;
   }
 }
 
-const isTime = (sort: Sort, value: string) => sort === 'priority' || value === 'infinity' || !Number.isNaN(Date.parse(value));
+/** As cursorOf writes it, and a time that there is: PostgreSQL takes no other. */
+const isTime = (value: string) => parseIsoTime(value)?.toISOString() === value;

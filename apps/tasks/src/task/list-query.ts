@@ -20,35 +20,34 @@ export interface ListQuery {
 }
 
 /**
- * A page and one row more, which says whether there are more. Each status is read in the order of the list by an index of its own, and no further
- * than the page reaches; then they are merged.
+ * A page and one row more, which says whether there are more. Each range of rows is read in the order of the list by an index of its own, no
+ * further than the page reaches; then they are merged.
  */
 export function pageQuery(query: ListQuery, now: Date): Prisma.Sql {
-  const order = orderBy(query.sort);
-  const reach = Prisma.sql`LIMIT ${query.offset + query.limit + 1}::int`;
-  const branches = statusesOf(query.status, now).map(
-    (status) => Prisma.sql`(SELECT ${columns} FROM task WHERE ${Prisma.join(conditions(query, status), ' AND ')} ORDER BY ${order} ${reach})`,
+  const { column, descending } = orders[query.sort];
+  const [place, direction] = [Prisma.raw(column), Prisma.raw(descending ? 'DESC' : 'ASC')];
+  const offset = query.cursor === undefined ? query.offset : 0;
+  const ranges = statusesOf(query.status, now).flatMap((status) =>
+    rangesBehind(query).map(
+      (behind) => Prisma.sql`(
+        SELECT ${columns}, ${place} AS place FROM task WHERE ${Prisma.join([...conditions(query, status), ...behind], ' AND ')}
+        ORDER BY ${place} ${direction}, id LIMIT ${offset + query.limit + 1}::int)`,
+    ),
   );
-  const [only] = branches;
-  const rows = branches.length === 1 && only !== undefined ? only : Prisma.sql`(${Prisma.join(branches, ' UNION ALL ')})`;
-  return Prisma.sql`SELECT ${columns} FROM ${rows} AS task ORDER BY ${order} LIMIT ${query.limit + 1}::int OFFSET ${query.offset}::int`;
+  return Prisma.sql`SELECT ${columns} FROM (${Prisma.join(ranges, ' UNION ALL ')}) AS found
+    ORDER BY place ${direction}, id LIMIT ${query.limit + 1}::int OFFSET ${offset}::int`;
 }
 
-/** How many tasks pass the filters; no more than `limit`, where there is one. */
+/** How many tasks pass the filters; no more than `limit` of a status, where there is one. */
 export function countQuery(query: ListQuery, now: Date, limit?: number): Prisma.Sql {
-  const all = { ...query, cursor: undefined };
-  const branches = statusesOf(query.status, now).map(
-    (status) => Prisma.sql`(SELECT FROM task WHERE ${Prisma.join(conditions(all, status), ' AND ')} ${limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}::int`})`,
+  const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}::int`;
+  const ranges = statusesOf(query.status, now).map(
+    (status) => Prisma.sql`(SELECT FROM task WHERE ${Prisma.join(conditions(query, status), ' AND ')} ${most})`,
   );
-  return Prisma.sql`SELECT count(*)::int AS total FROM (${Prisma.join(branches, ' UNION ALL ')}) AS found`;
+  return Prisma.sql`SELECT count(*)::int AS total FROM (${Prisma.join(ranges, ' UNION ALL ')}) AS found`;
 }
 
 const columns = Prisma.raw(summaryColumns);
-
-function orderBy(sort: Sort): Prisma.Sql {
-  const { column, descending } = orders[sort];
-  return Prisma.raw(`${column} ${descending ? 'DESC' : 'ASC'}, id`);
-}
 
 /** A status of rows, and which of them by their time: a task that has run out counts as expired before its row says so. */
 interface RowStatus {
@@ -75,14 +74,21 @@ function conditions(query: ListQuery, { status, time }: RowStatus): Prisma.Sql[]
   if (created_by !== undefined) parts.push(Prisma.sql`creator_aid = ${created_by}`);
   if (assigned_to !== undefined) parts.push(Prisma.sql`assigned_aid = ${assigned_to}`);
   if (workspace_id !== undefined) parts.push(Prisma.sql`workspace_id = ${workspace_id}::uuid`);
-  if (query.cursor !== undefined) parts.push(behind(query.sort, query.cursor));
   return parts;
 }
 
-function behind(sort: Sort, text: string): Prisma.Sql {
-  const { column: name, type, descending } = orders[sort];
-  const cursor = readCursor(sort, text);
-  const [column, comparison] = [Prisma.raw(name), Prisma.raw(descending ? '<' : '>')];
-  const value = Prisma.sql`${cursor?.value}::text::${Prisma.raw(type)}`;
-  return Prisma.sql`(${column} ${comparison}= ${value} AND (${column} ${comparison} ${value} OR id > ${cursor?.id}::uuid))`;
+/**
+ * What follows a cursor: the rest of those that stand at its place by their ids, and all that stand behind it. One condition for both would read
+ * every row at that place again, which may be most of the list: those of one priority, or those without a deadline.
+ */
+function rangesBehind({ sort, cursor }: ListQuery): Prisma.Sql[][] {
+  const place = cursor === undefined ? undefined : readCursor(sort, cursor);
+  if (place === undefined) return [[]];
+  const { column, type, descending } = orders[sort];
+  const [name, comparison] = [Prisma.raw(column), Prisma.raw(descending ? '<' : '>')];
+  const value = Prisma.sql`${place.value}::text::${Prisma.raw(type)}`;
+  return [
+    [Prisma.sql`${name} = ${value}`, Prisma.sql`id > ${place.id}::uuid`],
+    [Prisma.sql`${name} ${comparison} ${value}`],
+  ];
 }

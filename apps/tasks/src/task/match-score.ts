@@ -1,13 +1,24 @@
 import type { Call } from '@acsp/operation';
 import type { Context } from '../context.js';
+import { readTask } from './known-tasks.js';
+import type { TaskState } from './state.js';
 
-/** How well an agent fits a task, 0 to 1; null when search is absent, late or does not know the agent. A claim never fails for it. */
-export async function matchScore(context: Context, task_id: string, call: Call): Promise<number | null> {
-  const { config, search, database, log } = context;
+interface Matching {
+  readonly task_id: string;
+  /** Whether the claim may be made: one that will be refused asks nothing of search. */
+  readonly isPossible: (task: TaskState | undefined) => boolean;
+  readonly call: Call;
+}
+
+/** How well the caller fits a task, 0 to 1; null when search is absent, late or does not know the agent. A claim never fails for it. */
+export async function matchScore(context: Context, { task_id, isPossible, call }: Matching): Promise<number | null> {
+  const { config, search, database, known, log } = context;
   if (search === undefined) return null;
+  // What this process knows may be out of date, so a refusal is looked at again.
+  if (!isPossible(known.get(task_id)?.task) && !isPossible(await readTask(context, task_id))) return null;
   try {
-    const task = await database.prisma.task.findUnique({ where: { id: task_id } });
-    if (task === null) return null;
+    const select = { title: true, description: true, requirements: true, tags: true } as const;
+    const task = await database.prisma.task.findUniqueOrThrow({ where: { id: task_id }, select });
     const text = [task.title, task.description, ...task.requirements, ...task.tags].join('\n');
     const request = { aid: call.caller.aid ?? '', text };
     const { score } = await search.match(request, { call, timeoutMs: config.MATCH_TIMEOUT_MS });

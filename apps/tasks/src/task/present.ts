@@ -30,12 +30,21 @@ export function presentSummary(row: SummaryRow, now: Date): PublicOf<typeof Task
 
 export function presentTask(row: Omit<Task, 'version'>, now: Date): PublicOf<typeof TaskSchema> {
   const { result, metadata, ...rest } = row;
-  return { ...rest, ...presentSummary(rest, now), result: result as JsonObject | null, metadata: metadata as JsonObject };
+  return {
+    ...rest,
+    ...presentSummary(rest, now),
+    result: result as JsonObject | null,
+    metadata: metadata as JsonObject,
+  };
 }
 
 type ClaimRow = Omit<Aggregated<Claim>, 'agent_since'>;
 
-export function presentClaim(row: ClaimRow, task: Pick<Task, 'status' | 'expires_at'>, now: Date): PublicOf<typeof ClaimSchema> {
+export function presentClaim(
+  row: ClaimRow,
+  task: Pick<Task, 'status' | 'expires_at'>,
+  now: Date,
+): PublicOf<typeof ClaimSchema> {
   const rejected = ranOut(task, now) && (row.status === 'pending' || row.status === 'accepted');
   return {
     ...row,

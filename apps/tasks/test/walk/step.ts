@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Action, actions } from '../../src/task/state.js';
+import { type Action, actions } from '../../src/task/decide.js';
 
 export const agentCount = 4;
 

@@ -1,27 +1,31 @@
 import type { Agent } from '@acsp/operation';
 import type { TestClock } from '@acsp/testkit';
+import { decideAction, decideSubmit, refuseMessage, refuseSubtask } from '../../src/task/decide.js';
+import { decideClaim, decideResolve } from '../../src/task/decide-claim.js';
+import { decideExpiry } from '../../src/task/decide-end.js';
 import { expireTasks } from '../../src/task/expire-tasks.js';
+import { actorOf } from '../../src/task/fields.js';
 import { type Answer, agent, type Tasks } from '../harness.js';
+import { unclaimed } from '../sample-tasks.js';
 import { nowhere, stepsOf } from '../steps.js';
 import { choose } from './fit.js';
-import type { ModelTask, Outcome } from './model.js';
-import * as model from './model.js';
 import { agentCount, type Creation, type Deed, type Step } from './step.js';
+import { created, follow, noted, type Outcome, type Walked } from './walked.js';
 
-/** The service and the model of it that walk side by side. */
+/** The service and the states that walk beside it. */
 export interface World {
   readonly tasks: Tasks;
   readonly clock: TestClock;
   readonly agents: readonly Agent[];
-  readonly made: ModelTask[];
+  readonly made: Walked[];
 }
 
 export interface Taken {
-  /** What the model says of the step. */
+  /** What the rules say of the step. */
   readonly outcome: Outcome;
   /** What the service answered; absent where nobody asked. */
-  readonly answer: Answer | undefined;
-  readonly task: ModelTask | undefined;
+  readonly answer?: Answer;
+  readonly task?: Walked;
 }
 
 export const createWorld = (tasks: Tasks, clock: TestClock): World => ({
@@ -31,73 +35,84 @@ export const createWorld = (tasks: Tasks, clock: TestClock): World => ({
   made: [],
 });
 
-/** Takes the step in the service, then in the model. */
+/** Takes the step in the service, then beside it. */
 export async function takeStep(world: World, step: Step): Promise<Taken> {
   const { tasks, clock, made } = world;
-  const now = clock.now();
   if (step.kind === 'wait') {
     clock.advance(step.minutes * 60_000);
-    return { outcome: { changes: [] }, answer: undefined, task: undefined };
+    return { outcome: { traces: [] } };
   }
   if (step.kind === 'sweep') {
     await expireTasks(tasks.context);
-    return { outcome: model.sweep(made, now), answer: undefined, task: undefined };
+    const outcomes = made.map((task) => follow(task, decideExpiry(task.state, clock.now())));
+    return { outcome: { traces: outcomes.flatMap((outcome) => ('traces' in outcome ? outcome.traces : [])) } };
   }
-  if (step.kind === 'create') return create(world, step);
-  return act(world, step);
+  return step.kind === 'create' ? create(world, step) : act(world, step);
 }
 
 async function create(world: World, { who, max_claims, target, ttl_minutes }: Creation): Promise<Taken> {
   const creator = world.agents[who] as Agent;
   const target_aid = target === null ? null : (world.agents[target]?.aid ?? null);
   const answer = await stepsOf(world.tasks).create(creator, { max_claims, target_aid, ttl_minutes });
-  const task = newTask(answer, { creator, max_claims, target_aid, ttlMs: ttl_minutes * 60_000, depth: 1 }, world);
-  world.made.push(task);
-  return { outcome: model.creation(task), answer, task };
+  return { answer, ...add(world, creator, { id: answer.body.task.id, max_claims, target_aid, ttl_minutes }) };
 }
 
-type Given = Pick<ModelTask, 'creator' | 'max_claims' | 'target_aid' | 'ttlMs' | 'depth'>;
-
-const newTask = ({ body }: Answer, given: Given, { clock }: World): ModelTask => ({
-  ...given,
-  ...{ id: body.task?.id ?? nowhere, status: 'open', assigned: null, subtasks_count: 0, messages: 1, claims: [] },
-  expires_at: new Date(clock.now().getTime() + given.ttlMs),
-});
+function add({ made, clock }: World, creator: Agent, given: Partial<Walked['state']>) {
+  const { aid: creator_aid, since: creator_since } = actorOf(creator);
+  const { ttl_minutes = 1440 } = given;
+  const expires_at = new Date(clock.now().getTime() + ttl_minutes * 60_000);
+  const state = { ...unclaimed, version: 0, ...given, ttl_minutes, creator_aid, creator_since, expires_at };
+  const task = created(creator, state);
+  made.push(task);
+  return { task, outcome: noted(task, 'task.created', null, creator) };
+}
 
 async function act(world: World, deed: Deed): Promise<Taken> {
-  const steps = stepsOf(world.tasks);
-  const now = world.clock.now();
-  const { task, agent: who, action, claim } = choose(deed, { ...world, now });
+  const { clock, tasks } = world;
+  const [steps, at] = [stepsOf(tasks), clock.now()];
+  const { task, agent: who, action, claim_id = nowhere } = choose(deed, { ...world, now: at });
+  const { state, claims } = task;
+  const by = { ...actorOf(who), at };
   switch (deed.kind) {
     case 'claim': {
-      const answer = await steps.claim(who, task.id);
-      return { task, answer, outcome: model.claim(task, who, now, answer.body.claim?.id) };
+      const answer = await steps.claim(who, state.id);
+      const pitch = { claim_id: answer.body.claim?.id ?? nowhere, message: null, eta_minutes: null, match_score: null };
+      return { task, answer, outcome: follow(task, decideClaim(state, { ...by, ...pitch })) };
     }
     case 'resolve': {
-      const resolution = { claimId: claim?.id ?? nowhere, accept: deed.accept };
-      const answer = await steps.resolve(who, task.id, resolution.claimId, deed.accept ? 'accept' : 'reject');
-      return { task, answer, outcome: model.resolve(task, who, now, resolution) };
+      const answer = await steps.resolve(who, state.id, claim_id, deed.accept ? 'accept' : 'reject');
+      const outcome = follow(task, decideResolve(state, { ...by, claim_id, accept: deed.accept }));
+      const isOver = 'refused' in outcome && outcome.refused === 'CLAIM_NOT_FOUND' && claims.has(claim_id);
+      return { task, answer, outcome: isOver ? { refused: 'INVALID_TRANSITION' } : outcome };
     }
     case 'update': {
-      const answer = await steps.update(who, task.id, action);
-      return { task, answer, outcome: model.update(task, who, now, action) };
+      const answer = await steps.update(who, state.id, action);
+      return { task, answer, outcome: follow(task, decideAction(state, { ...by, action, comment: null })) };
     }
     case 'submit': {
-      const answer = await steps.submit(who, task.id, { failed: deed.failed });
-      return { task, answer, outcome: model.submit(task, who, now, deed.failed) };
+      const { failed } = deed;
+      const words = { result_text: '42 stones', result: null, failure_reason: null };
+      const answer = await steps.submit(who, state.id, { failed });
+      return { task, answer, outcome: follow(task, decideSubmit(state, { ...by, ...words, failed })) };
     }
     case 'delegate':
       return delegate(world, task, who);
-    case 'post':
-      return { task, answer: await steps.post(who, task.id), outcome: model.post(task, who, now) };
+    case 'post': {
+      const answer = await steps.post(who, state.id);
+      const refused = refuseMessage(state, who.aid, at);
+      if (refused !== undefined) return { task, answer, outcome: { refused } };
+      task.messages += 1;
+      return { task, answer, outcome: noted(task, 'task.message_posted', state.status, who) };
+    }
   }
 }
 
-async function delegate(world: World, parent: ModelTask, creator: Agent): Promise<Taken> {
-  const answer = await stepsOf(world.tasks).delegate(creator, parent.id);
-  const given = { creator, max_claims: 1, target_aid: null, ttlMs: 1440 * 60_000, depth: parent.depth + 1 };
-  const child = newTask(answer, given, world);
-  const outcome = model.delegation(parent, creator, world.clock.now(), child);
-  if ('changes' in outcome) world.made.push(child);
+async function delegate(world: World, parent: Walked, creator: Agent): Promise<Taken> {
+  const { state } = parent;
+  const answer = await stepsOf(world.tasks).delegate(creator, state.id);
+  const refused = refuseSubtask(state, creator.aid, world.clock.now());
+  if (refused !== undefined) return { task: parent, answer, outcome: { refused } };
+  parent.subtasks_count += 1;
+  const { outcome } = add(world, creator, { id: answer.body.task.id, depth: state.depth + 1 });
   return { task: parent, answer, outcome };
 }

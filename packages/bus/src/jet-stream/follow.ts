@@ -1,7 +1,13 @@
 import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
-import { createWake } from '@acsp/time';
 import { fromBinary } from '@bufbuild/protobuf';
-import { AckPolicy, DeliverPolicy, JetStreamApiCodes, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  type Consumer,
+  DeliverPolicy,
+  JetStreamApiCodes,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Delivery, Subscription } from '../bus.js';
 import { coveringPattern, subjectMatcher } from '../subject.js';
@@ -10,6 +16,8 @@ import { eventStream, orUndefined } from './streams.js';
 
 /** Unacknowledged events of a parallel consumer, in all replicas together. */
 const inFlight = 100;
+/** How long a request for the next message stands. */
+const fetchMs = 30_000;
 
 interface Following {
   readonly take: (delivery: Delivery) => Promise<void>;
@@ -18,46 +26,41 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Takes the messages of a durable consumer on one connection, until the signal. */
+/** Takes the messages of a durable consumer on one connection, one after the other, until the signal. */
 export async function followStream(link: NatsLink, subscription: Subscription, following: Following): Promise<void> {
   const { take, ackWaitMs, signal } = following;
   await ensureConsumer(link.manager, subscription, ackWaitMs);
   const source = await link.client.consumers.get(eventStream, subscription.name);
   const fits = subjectMatcher(subscription.subjects);
-  const { wake, wait } = createWake();
-  /** Fetched and not yet settled, in order. The time for the acknowledgement runs for all of them. */
-  const held = new Set<JsMsg>();
-  const callback = (message: JsMsg) => {
-    held.add(message);
-    wake();
-  };
-  const max_messages = subscription.exclusive ? 1 : inFlight;
-  const messages = await source.consume({ callback, max_messages, abort_on_missing_resource: true });
-  let ended = false;
-  void messages.closed().then(() => {
-    ended = true;
-    wake();
-  });
-  signal.addEventListener('abort', wake);
-  const keeping = setInterval(() => {
-    if (!link.nats.isClosed()) for (const message of held) message.working();
-  }, ackWaitMs / 4);
-  try {
-    while (!signal.aborted && !ended) {
-      const [message] = held;
-      if (message === undefined) await wait(60_000);
-      else {
-        await settle(message, fits, take);
-        held.delete(message);
-      }
+  while (!signal.aborted) {
+    const message = await nextMessage(source, signal);
+    if (message === undefined) continue;
+    const unlessClosed = (tell: () => void) => link.nats.isClosed() || tell();
+    const keeping = setInterval(() => unlessClosed(() => message.working()), ackWaitMs / 4);
+    try {
+      await settle(message, fits, take);
+    } catch (error) {
+      unlessClosed(() => message.nak());
+      if (!signal.aborted) throw error;
+    } finally {
+      clearInterval(keeping);
     }
-  } finally {
-    clearInterval(keeping);
-    messages.stop();
-    if (!link.nats.isClosed()) for (const message of held) message.nak();
   }
   if (!link.nats.isClosed()) await link.nats.flush();
-  if (!signal.aborted) throw new Error('the broker ended the subscription');
+}
+
+/** One at a time: a replica that fetched more would keep them from the others for as long as its handler takes. */
+async function nextMessage(source: Consumer, signal: AbortSignal): Promise<JsMsg | undefined> {
+  const fetched = await source.fetch({ max_messages: 1, expires: fetchMs });
+  const stop = () => fetched.stop();
+  signal.addEventListener('abort', stop);
+  try {
+    if (signal.aborted) stop();
+    for await (const message of fetched) return message;
+    return undefined;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 async function settle(message: JsMsg, fits: (subject: string) => boolean, take: Following['take']): Promise<void> {

@@ -39,6 +39,9 @@ export interface Harness {
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
+/** Of the whole file, because both suites count in the metrics of one process. */
+let tests = 0;
+
 /** Registers the hooks of a suite: one broker and one database for all of its tests, replicas of their own for each. */
 export function harness(start: () => Promise<Broker>): Harness {
   let broker: Broker;
@@ -46,7 +49,6 @@ export function harness(start: () => Promise<Broker>): Harness {
   let pool: pg.Pool;
   let open: AsyncDisposable[] = [];
   let children: ChildProcess[] = [];
-  let tests = 0;
   const name = () => `contract-${tests}`;
 
   beforeAll(async () => {

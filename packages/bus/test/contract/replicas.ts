@@ -39,11 +39,11 @@ export function sharesWork({ name, replica, spawnConsumer, failedRows, query }: 
         handled.push(titleOf(event) ?? '?');
         if (standing > 0) return;
         standing = Date.now();
-        await eventually(() => Date.now() - standing > 2.5 * ackWaitMs);
+        await eventually(() => Date.now() - standing > 1.5 * ackWaitMs);
       };
       await replicas[0]?.bus.publish(name(), taskEvents(10));
       for (const { consume } of replicas) consume({ order, handle });
-      await eventually(() => handled.length >= 10 && Date.now() - standing > 3 * ackWaitMs, { timeoutMs: 10_000 });
+      await eventually(() => handled.length >= 10 && Date.now() - standing > 2 * ackWaitMs, { timeoutMs: 10_000 });
       expect(handled.sort()).toEqual(taskEvents(10).map(titleOf));
     },
   );

@@ -23,17 +23,19 @@ const createNote = byAgent(
     seen.calls += 1;
     if (outcome === 'refused') throw new AppError('GROUP_FULL');
     if (outcome === 'limited') throw new AppError('PRIVACY_BUDGET_EXHAUSTED', { retryAfterSeconds: 60 });
+    if (outcome === 'broken') throw new TypeError('x is not a function');
     if (outcome === 'unavailable') throw Object.assign(new Error('the server is away'), { code: 'ECONNREFUSED' });
     const note = await database.transaction(call, async (tx) => {
       const id = newId();
+      const stored = outcome === 'copied' ? `${text} ${id}` : text;
       const made =
-        await tx.$executeRaw`INSERT INTO note (id, text) VALUES (${id}::uuid, ${text}) ON CONFLICT DO NOTHING`;
+        await tx.$executeRaw`INSERT INTO note (id, text) VALUES (${id}::uuid, ${stored}) ON CONFLICT DO NOTHING`;
       if (made === 0) throw new AppError('GROUP_EXISTS');
-      if (outcome === 'held') await seen.gate.opened;
+      if (outcome === 'held' || outcome === 'copied') await seen.gate.opened;
       if (outcome === 'late') await ended(call.signal);
       return { id, text };
     });
-    if (outcome === 'killed') process.kill(process.pid, 'SIGKILL');
+    if (outcome === 'killed' && process.env.MAY_DIE) process.kill(process.pid, 'SIGKILL');
     if (outcome === 'lost') await ended(call.signal);
     return note;
   },
@@ -117,11 +119,8 @@ async function misbehave({ seen }: Context, how: string, call: Call): Promise<{ 
     throw new AppError('GROUP_FULL', { detail: 'No more', fields: [{ field: 'how', message: 'no' }] });
   if (how === 'fail') throw Object.assign(new Error('the server is away'), { code: 'ECONNREFUSED' });
   if (how === 'break') throw new TypeError('x is not a function');
-  if (how === 'hang') {
-    seen.signals.push(call.signal);
-    await ended(call.signal);
-  }
-  if (how === 'wait') await seen.gate.opened;
+  if (how === 'hang' || how === 'look') seen.signals.push(call.signal);
+  if (how === 'hang') await ended(call.signal);
   return { deadline: call.deadline };
 }
 
@@ -149,7 +148,7 @@ const watchNotes = byAnyone(
       for (let id = from + 1; (how === 'flood' || id <= from + count) && !signal.aborted; id++) {
         seen.items += 1;
         yield { id: String(id), event: 'note', data };
-        if (how === 'break') throw new TypeError('x is not a function');
+        if (how === 'break') await seen.gate.opened.then(() => Promise.reject(new TypeError('x is not a function')));
       }
       if (how === 'open') await ended(signal);
       if (how === 'throws') await ended(signal).then(() => signal.throwIfAborted());

@@ -1,0 +1,115 @@
+import { sendRaw, statusesIn } from './support/send-raw.js';
+import { answerJson } from './support/stand-in.js';
+import { type TestGateway, testGateway } from './support/test-gateway.js';
+
+let gateway: TestGateway;
+let loginKey: string;
+
+beforeAll(async () => {
+  gateway = await testGateway();
+  ({ loginKey } = gateway.identity.register());
+  await gateway.get('tasks', { headers: { authorization: `Bearer ${loginKey}` } });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const post = (path: string, body: string) =>
+  [
+    `POST /api/acsp/${path} HTTP/1.1`,
+    'Host: acsp.example',
+    `Authorization: Bearer ${loginKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+const lastUrls = (count: number) => gateway.service.seen.slice(-count).map(({ url }) => url);
+
+describe('pipelined requests', () => {
+  test('take effect one after the other, in the order in which they were sent', async () => {
+    const running = { now: 0, most: 0 };
+    const paths = ['tasks', 'tasks/claim', 'tasks/update', 'tasks/submit', 'tasks/message', 'tasks/delegate'];
+    for (const [index] of paths.entries()) {
+      gateway.service.next((response, seen) => {
+        running.now += 1;
+        running.most = Math.max(running.most, running.now);
+        response.once('close', () => {
+          running.now -= 1;
+        });
+        setImmediate(() => answerJson(200 + index, {})(response, seen));
+      });
+    }
+    const text = await sendRaw(
+      gateway.url,
+      paths.map((path) => post(path, '{}')).join(''),
+      (got) => statusesIn(got).length === 6,
+    );
+    expect(statusesIn(text)).toEqual([200, 201, 202, 203, 204, 205]);
+    expect(running.most).toBe(1);
+    expect(lastUrls(6)).toEqual(paths.map((path) => `/api/acsp/${path}`));
+  });
+
+  test('keep their order when one of them is refused', async () => {
+    const before = gateway.service.seen.length;
+    const refused = post('tasks', '{}').replace(loginKey, 'nk_wrong');
+    const text = await sendRaw(
+      gateway.url,
+      post('tasks', '{}') + refused + post('tasks/claim', '{}'),
+      (got) => statusesIn(got).length === 3,
+    );
+    expect(statusesIn(text)).toEqual([200, 403, 200]);
+    expect(gateway.service.seen).toHaveLength(before + 2);
+  });
+
+  test('a POST with stray bytes behind it is answered 201, and then 400', async () => {
+    const before = gateway.service.seen.length;
+    gateway.service.next(answerJson(201, { task: {} }));
+    expect(statusesIn(await sendRaw(gateway.url, `${post('tasks', '{}')}xx\r\n\r\n`))).toEqual([201, 400]);
+    expect(gateway.service.seen).toHaveLength(before + 1);
+  });
+});
+
+describe('a target in absolute form', () => {
+  const close = 'Connection: close\r\n\r\n';
+
+  test.each(['http://acsp.example:8080/api/acsp/status?x=1', 'HTTPS://acsp.example:8080/api/acsp/status?x=1'])(
+    'is served like any other: %s',
+    async (target) => {
+      expect(statusesIn(await sendRaw(gateway.url, `GET ${target} HTTP/1.1\r\nHost: other\r\n${close}`))).toEqual([
+        200,
+      ]);
+      expect(gateway.service.seen.at(-1)).toMatchObject({
+        url: '/api/acsp/status?x=1',
+        headers: { host: 'acsp.example:8080', 'x-forwarded-host': 'acsp.example:8080' },
+      });
+    },
+  );
+
+  test.each([
+    ['without a path', 'http://acsp.example?x', 404],
+    ['that is none of HTTP', 'ftp://acsp.example/api/acsp/status', 404],
+  ])('%s is no path', async (_, target, status) => {
+    expect(statusesIn(await sendRaw(gateway.url, `GET ${target} HTTP/1.1\r\nHost: a\r\n${close}`))).toEqual([status]);
+  });
+});
+
+test.each([
+  ['HTTP/1.1', '', 400],
+  ['HTTP/1.1', 'Host: a\r\nHost: b\r\n', 400],
+  ['HTTP/1.1', 'Host: a\r\nhOST: a\r\n', 400],
+  ['HTTP/1.1', 'Host: a\r\n', 200],
+  ['HTTP/1.0', '', 200],
+  ['HTTP/1.0', 'Host: a\r\nHost: b\r\n', 400],
+])('%s with %j is answered %d', async (version, hosts, status) => {
+  const text = await sendRaw(gateway.url, `GET /api/acsp/status ${version}\r\n${hosts}Connection: close\r\n\r\n`);
+  expect(statusesIn(text)).toEqual([status]);
+});
+
+test.each([
+  ['::', 'http://[::1]:'],
+  ['::1', 'http://[::1]:'],
+  ['0.0.0.0', 'http://127.0.0.1:'],
+])('HOST=%s is served under a URL that can be opened', async (HOST, url) => {
+  await using other = await testGateway({ env: { HOST } });
+  expect(other.url.startsWith(url)).toBe(true);
+  expect((await fetch(`${other.url}/api/acsp/status`)).status).toBe(200);
+});
