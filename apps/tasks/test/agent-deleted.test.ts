@@ -21,7 +21,7 @@ beforeAll(async () => {
   const probe = agent('Probe');
   const id = await steps.created(probe);
   await eventually(async () => {
-    await tasks.context.bus.publish('identity', [deleted(probe)]);
+    await tasks.bus.publish('identity', [deleted(probe)]);
     return (await taskOf(id)).status === 'cancelled';
   });
 });
@@ -40,7 +40,7 @@ const deleted = ({ aid, name }: typeof ann) =>
 async function remove(...agents: (typeof ann)[]) {
   const last = agent('Last');
   const id = await steps.created(last);
-  await tasks.context.bus.publish('identity', [...agents, last].map(deleted));
+  await tasks.bus.publish('identity', [...agents, last].map(deleted));
   await eventually(async () => (await taskOf(id)).status === 'cancelled');
 }
 

@@ -1,5 +1,5 @@
 import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
-import { rpcClient } from '@acsp/rpc';
+import { createPeer } from '@acsp/service';
 import { eventually, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
 import { type Door, doorTo } from './door-to.js';
@@ -72,11 +72,7 @@ test('answers every operation 503 while the database refuses connections, and go
   await expectUnavailable(() => steps.submit(bob, id));
   await expectUnavailable(() => steps.delegate(ann, id));
   await expectUnavailable(() => steps.post(ann, id));
-  using client = rpcClient(TasksService, {
-    address: tasks.address,
-    principals: tasks.context.principals,
-    name: 'worker',
-  });
+  using client = createPeer(TasksService, { address: tasks.address, principals: tasks.principals, name: 'worker' });
   await expect(client.getTask({ id }, { caller: ann })).rejects.toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     retryAfterSeconds: 1,

@@ -1,9 +1,9 @@
 import { SearchService } from '@acsp/contracts/search/v1/search';
 import { AppError } from '@acsp/errors';
-import { byService, serveRpc } from '@acsp/rpc';
+import { requestFields, toMessage } from '@acsp/operation';
+import { serveRpc } from '@acsp/rpc';
 import { createStack } from '@acsp/service';
-import { z } from 'zod';
-import { agent, log, principals, startTasks } from './harness.js';
+import { agent, startTasks } from './harness.js';
 import { stepsOf } from './steps.js';
 
 const stack = createStack();
@@ -15,17 +15,20 @@ const released = new Promise<void>((resolve) => {
 });
 
 /** A search service that knows one agent, fails for another and keeps a third waiting. */
-async function score(_context: unknown, { aid, text }: { aid: string; text: string }) {
-  asked.push(text);
-  if (aid === unlucky.aid) throw new AppError('INTERNAL_ERROR');
-  if (aid === slow.aid) await released;
-  return { score: aid === newcomer.aid ? undefined : 0.75 };
-}
-
 async function serveSearch() {
-  const match = byService(z.object({ aid: z.string(), text: z.string() }), score);
-  const at = { principals, host: '127.0.0.1', port: 0, log };
-  return stack.use(await serveRpc({ service: SearchService, operations: { match }, context: {}, ...at })).address;
+  const door = await serveRpc({
+    service: SearchService,
+    host: '127.0.0.1',
+    port: 0,
+    async handle(desc, request) {
+      const { aid, text } = requestFields(desc.input, request) as { aid: string; text: string };
+      asked.push(text);
+      if (aid === unlucky.aid) throw new AppError('INTERNAL_ERROR');
+      if (aid === slow.aid) await released;
+      return toMessage(desc.output, { score: aid === newcomer.aid ? null : 0.75 });
+    },
+  });
+  return stack.use(door).address;
 }
 const searching = serveSearch();
 

@@ -6,7 +6,7 @@ import { anyPack } from '@bufbuild/protobuf/wkt';
 import { onAgentDeleted } from '../src/consumers/on-agent-deleted.js';
 import { claimTask, claimTaskInput } from '../src/operations/claim-task.js';
 import { expireTasks } from '../src/task/expire-tasks.js';
-import { type Answer, agent, startTasks, type Tasks } from './harness.js';
+import { type Answer, agent, callBy, startTasks, type Tasks } from './harness.js';
 import { allAtOnce } from './hold-task.js';
 import { type Steps, stepsOf } from './steps.js';
 import { tracesOf } from './traces.js';
@@ -89,13 +89,13 @@ describe('who asked while the task was open and lost is told that somebody else 
   test('by five services on one database', async () => {
     const id = await steps.created(ann);
     const claims = agents.map((who, n) => () => stepsOf(at(n)).claim(who, id));
-    expect(codes(await allAtOnce(tasks, id, claims)).sort()).toEqual(onceAssigned);
+    expect(codes(await allAtOnce(services, id, claims)).sort()).toEqual(onceAssigned);
     expect(codes([await steps.claim(eve, id)])).toEqual(['TASK_NOT_OPEN']);
   });
 
   test('by one service', async () => {
     const taskId = await steps.created(ann);
-    const claims = agents.map((who) => claimTask(tasks.context, claimTaskInput.parse({ task_id: taskId }), who));
+    const claims = agents.map((who) => claimTask(tasks.context, claimTaskInput.parse({ task_id: taskId }), who, callBy(who)));
     const found = await Promise.all(claims.map((claim) => claim.then(() => 'claimed').catch(({ code }) => code)));
     expect(found.sort()).toEqual(onceAssigned);
     expect(codes([await steps.claim(eve, taskId)])).toEqual(['TASK_NOT_OPEN']);
@@ -105,8 +105,8 @@ describe('who asked while the task was open and lost is told that somebody else 
 test('claims that wait while the creator accepts another one are told that somebody else has it', async () => {
   const id = await steps.created(ann, { max_claims: 5 });
   const { claim } = (await steps.claim(bob, id)).body;
-  const late = [eve, agent('Zoe')].map((who, n) => () => stepsOf(at(n + 1)).claim(who, id));
-  const [accepted, ...lost] = await allAtOnce(tasks, id, [() => steps.resolve(ann, id, claim.id, 'accept'), ...late]);
+  const late = [eve, agent('Zoe')].map((who) => () => steps.claim(who, id));
+  const [accepted, ...lost] = await allAtOnce(services, id, [() => steps.resolve(ann, id, claim.id, 'accept'), ...late]);
   expect(accepted?.status).toBe(200);
   expect(codes(lost)).toEqual(['TASK_ALREADY_ASSIGNED', 'TASK_ALREADY_ASSIGNED']);
 });
@@ -123,7 +123,7 @@ test('claims of a task that is long taken are told that it is not open, whatever
 test.each([1, 5])('an agent that claims twice at once has one claim, where max_claims is %i', async (max_claims) => {
   const id = await steps.created(ann, { max_claims });
   const twice = [() => steps.claim(bob, id), () => stepsOf(others).claim(bob, id)];
-  expect(codes(await allAtOnce(tasks, id, twice)).sort()).toEqual(['ALREADY_CLAIMED', 'claimed']);
+  expect(codes(await allAtOnce(services, id, twice)).sort()).toEqual(['ALREADY_CLAIMED', 'claimed']);
   expect((await detailsOf(id)).claims).toHaveLength(1);
 });
 
@@ -135,8 +135,8 @@ test('a task takes no more claims than max_claims, however many come at once', a
 
 test('claims that wait while the creator cancels are told that the task is not open', async () => {
   const id = await steps.created(ann);
-  const claims = [bob, eve].map((who, n) => () => stepsOf(at(n)).claim(who, id));
-  const [cancelled, ...refused] = await allAtOnce(tasks, id, [() => steps.update(ann, id, 'cancel'), ...claims]);
+  const claims = [bob, eve].map((who) => () => steps.claim(who, id));
+  const [cancelled, ...refused] = await allAtOnce(services, id, [() => steps.update(ann, id, 'cancel'), ...claims]);
   expect(cancelled?.status).toBe(200);
   expect(codes(refused)).toEqual(['TASK_NOT_OPEN', 'TASK_NOT_OPEN']);
 });
@@ -145,7 +145,7 @@ test('a claim that comes in while the creator waits to cancel is rejected like t
   const id = await steps.created(ann, { max_claims: 3 });
   await steps.claim(bob, id);
   const queue = [() => steps.claim(eve, id), () => steps.update(ann, id, 'cancel')];
-  expect((await allAtOnce(tasks, id, queue)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await allAtOnce(services, id, queue)).map(({ status }) => status)).toEqual([200, 200]);
   const { task, claims } = await detailsOf(id);
   expect(task).toMatchObject({ status: 'cancelled', claims_count: 0 });
   expect(claims).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
@@ -186,7 +186,7 @@ test('of two decisions on two claims at once one holds', async () => {
   const id = await steps.created(ann, { max_claims: 3 });
   const made = [await steps.claim(bob, id), await steps.claim(eve, id)].map(({ body }) => body.claim.id);
   const decisions = made.map((claim, n) => () => stepsOf(at(n)).resolve(ann, id, claim, 'accept'));
-  const answers = await allAtOnce(tasks, id, decisions);
+  const answers = await allAtOnce(services, id, decisions);
   expect(codes(answers).sort()).toEqual(['INVALID_TRANSITION', 'claimed']);
   expect((await tracesOf(tasks, id)).events.filter(({ type }) => type === 'task.claimed')).toHaveLength(1);
 });
@@ -195,7 +195,7 @@ test('of two moves at once one is made, with one event', async () => {
   const id = await steps.created(ann);
   await steps.claim(bob, id);
   const moves = [() => steps.update(bob, id, 'start'), () => stepsOf(others).update(ann, id, 'cancel')];
-  const answers = await allAtOnce(tasks, id, moves);
+  const answers = await allAtOnce(services, id, moves);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect((await tracesOf(tasks, id)).events).toHaveLength(3);
 });
@@ -247,7 +247,7 @@ test('an agent that gives a task back while it is being deleted does not wait fo
     const payload = anyPack(AgentEventSchema, create(AgentEventSchema, { aid: gone.aid }));
     const deleted = () => onAgentDeleted(tasks.context, create(EventSchema, { payload }));
     const started = Date.now();
-    const [answer] = await allAtOnce<unknown>(tasks, id, [() => steps.update(gone, id, 'unclaim'), deleted]);
+    const [answer] = await allAtOnce<unknown>(services, id, [() => steps.update(gone, id, 'unclaim'), deleted]);
     durations.push(Date.now() - started);
     expect(answer).toMatchObject({ status: 200 });
     expect((await detailsOf(id)).claims).toMatchObject([{ status: 'withdrawn' }]);

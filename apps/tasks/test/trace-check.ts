@@ -29,7 +29,7 @@ export const feedsOf = (agents: readonly Agent[]) => agents.map(({ aid }) => `ag
 export async function watchTraces(tasks: Tasks, clock: TestClock) {
   const published: Event[] = [];
   let live = false;
-  const watching = await tasks.context.bus.watch({
+  const watching = tasks.bus.watch({
     subjects: ['acsp.tasks.>'],
     handle: (event) => void published.push(event),
     onLive: (now) => {

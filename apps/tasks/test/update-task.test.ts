@@ -1,5 +1,5 @@
 import { type TestClock, testClock } from '@acsp/testkit';
-import { actions, moves } from '../src/task/state.js';
+import { actions, moves } from '../src/task/decide.js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { nowhere, type Steps, statuses, stepsOf, taskIn, withLabels } from './steps.js';
 

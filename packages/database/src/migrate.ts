@@ -24,13 +24,20 @@ export interface MigrateOptions {
  */
 export async function migrate({ settings, sets, applies, log, signal }: MigrateOptions): Promise<void> {
   const loaded = await Promise.all(sets.map(readMigrations));
+  // One line for each reason, not for each attempt.
+  let reported: string | undefined;
   for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 5_000)) {
+    let reason: unknown;
     try {
       if (await attempt(settings, async (client) => migrateOnce(client, loaded, { applies, log }))) return;
-      log.info({ delayMs }, 'migrations have to wait for another process');
     } catch (error) {
       if (error instanceof MigrationError) throw error;
-      log.warn({ err: error, delayMs }, 'migrations have to wait for the database');
+      reason = error;
+    }
+    if (String(reason) !== reported) {
+      reported = String(reason);
+      if (reason === undefined) log.info({}, 'migrations have to wait for another process');
+      else log.warn({ err: reason }, 'migrations have to wait for the database');
     }
     await pause(delayMs * (0.5 + Math.random()), signal);
     signal.throwIfAborted();

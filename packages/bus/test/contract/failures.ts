@@ -1,7 +1,7 @@
 import { AppError } from '@acsp/errors';
-import { renderMetrics } from '@acsp/telemetry';
 import { eventually } from '@acsp/testkit';
 import type { Consumer } from '../../src/index.js';
+import { metric } from '../metric.js';
 import { taskEvent, taskEvents, titleOf } from '../task-event.js';
 import type { Harness } from './harness.js';
 
@@ -101,10 +101,10 @@ export function survivesFailures({ name, replica, failedRows }: Harness): void {
       await eventually(() => handled.length === 1);
       expect(await failedRows()).toMatchObject([{ state: 'dead', attempts: 3, error: 'Error: not yet' }]);
       expect(attempts).toEqual([1, 2, 3]);
-      const metrics = await renderMetrics();
-      expect(metrics).toContain(`acsp_dead_letters_total{consumer="${name()}"} 1`);
-      expect(metrics).toContain(`acsp_consumer_attempts_total{consumer="${name()}",outcome="failed"} 3`);
-      expect(metrics).toContain(`acsp_consumer_attempts_total{consumer="${name()}",outcome="handled"} 1`);
+      const consumer = `consumer="${name()}"`;
+      expect(await metric(`acsp_dead_letters_total{${consumer}}`)).toBe(1);
+      expect(await metric(`acsp_consumer_attempts_total{${consumer},outcome="failed"}`)).toBe(3);
+      expect(await metric(`acsp_consumer_attempts_total{${consumer},outcome="handled"}`)).toBe(1);
     },
   );
 
@@ -141,10 +141,7 @@ export function survivesFailures({ name, replica, failedRows }: Harness): void {
 
   test('the lag of a consumer grows while it stands still, and is no longer exported once it has stopped', async () => {
     const { bus, consume } = replica();
-    const lag = async () => {
-      const line = new RegExp(`^acsp_consumer_lag_seconds{consumer="${name()}"} (.*)$`, 'm');
-      return Number(line.exec(await renderMetrics())?.[1] ?? Number.NaN);
-    };
+    const lag = async () => (await metric(`acsp_consumer_lag_seconds{consumer="${name()}"}`)) ?? Number.NaN;
     let release = () => {};
     const consumer = consume({
       handle: () =>

@@ -2,7 +2,7 @@ import type { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import { type BaseContext, defineService, type Peer } from '../../src/index.js';
 import { PrismaClient } from '../generated/prisma/client.js';
-import { TrialService } from '../generated/proto/acsp/trial/v1/trial_pb.js';
+import { CreateNoteResponseSchema, TrialService } from '../generated/proto/acsp/trial/v1/trial_pb.js';
 import { operations } from './operations.js';
 
 const variables = { PEER_ADDRESS: z.string().optional() };
@@ -36,7 +36,7 @@ export interface Gate {
 export const trial = defineService({
   name: 'trial',
   contract: TrialService,
-  events: {},
+  events: { note: CreateNoteResponseSchema },
   config: variables,
   migrations: new URL('migrations', import.meta.url),
   client: (adapter: PrismaPg) => new PrismaClient({ adapter }),
