@@ -58,4 +58,5 @@ export const configSchema = z.object({
     }),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** The type of the schema forgets the names that are made from the contracts. */
+export type Config = z.output<typeof configSchema> & { readonly [name: `${string}_URL`]: string | undefined };

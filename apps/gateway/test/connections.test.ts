@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { eventually } from '@acsp/testkit';
 import { sendRaw, statusesIn } from './support/send-raw.js';
 import { answerJson } from './support/stand-in.js';
 import { type TestGateway, testGateway } from './support/test-gateway.js';
@@ -26,6 +28,7 @@ const lastUrls = (count: number) => gateway.service.seen.slice(-count).map(({ ur
 
 describe('pipelined requests', () => {
   test('take effect one after the other, in the order in which they were sent', async () => {
+    const statuses = [200, 201, 409, 403, 404, 422];
     const running = { now: 0, most: 0 };
     const paths = ['tasks', 'tasks/claim', 'tasks/update', 'tasks/submit', 'tasks/message', 'tasks/delegate'];
     for (const [index] of paths.entries()) {
@@ -35,7 +38,7 @@ describe('pipelined requests', () => {
         response.once('close', () => {
           running.now -= 1;
         });
-        setImmediate(() => answerJson(200 + index, {})(response, seen));
+        setImmediate(() => answerJson(statuses[index] ?? 500, {})(response, seen));
       });
     }
     const text = await sendRaw(
@@ -43,7 +46,7 @@ describe('pipelined requests', () => {
       paths.map((path) => post(path, '{}')).join(''),
       (got) => statusesIn(got).length === 6,
     );
-    expect(statusesIn(text)).toEqual([200, 201, 202, 203, 204, 205]);
+    expect(statusesIn(text)).toEqual(statuses);
     expect(running.most).toBe(1);
     expect(lastUrls(6)).toEqual(paths.map((path) => `/api/acsp/${path}`));
   });
@@ -64,6 +67,33 @@ describe('pipelined requests', () => {
     const before = gateway.service.seen.length;
     gateway.service.next(answerJson(201, { task: {} }));
     expect(statusesIn(await sendRaw(gateway.url, `${post('tasks', '{}')}xx\r\n\r\n`))).toEqual([201, 400]);
+    expect(gateway.service.seen).toHaveLength(before + 1);
+  });
+
+  test('are refused behind a hundred that wait, and then their connection ends', async () => {
+    let finish = () => {};
+    gateway.service.next((response, seen) => {
+      finish = () => answerJson(200, {})(response, seen);
+    });
+    const before = gateway.service.seen.length;
+    const text = sendRaw(gateway.url, post('tasks', '{}').repeat(150));
+    await eventually(() => gateway.service.seen.length > before);
+    finish();
+    expect(statusesIn(await text)).toEqual([...Array<number>(101).fill(200), 429]);
+    expect(gateway.service.seen).toHaveLength(before + 101);
+  });
+
+  test('that wait when their connection is lost have no effect', async () => {
+    gateway.service.next(() => {});
+    const before = gateway.service.seen.length;
+    const lines = () => gateway.log.filter((line) => line.includes('request broken off')).length;
+    const brokenOff = lines();
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(post('tasks', '{}').repeat(3));
+    await eventually(() => gateway.service.seen.length > before);
+    socket.destroy();
+    await eventually(() => lines() === brokenOff + 3);
     expect(gateway.service.seen).toHaveLength(before + 1);
   });
 });

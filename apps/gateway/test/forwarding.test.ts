@@ -136,17 +136,23 @@ test('passes status, headers and body of an answer on, but not those of its conn
   expect(reply.headers['keep-alive']).toBeUndefined();
 });
 
-test('passes a stream on while it goes on', async () => {
-  let finish = () => {};
-  gateway.service.next((response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
-    finish = () => response.end();
-  });
-  const stream = await fetch(`${gateway.url}/api/acsp/events/radio?token=x`);
-  const first = await stream.body?.getReader().read();
-  expect(Buffer.from(first?.value ?? []).toString()).toBe('data: 1\n\n');
-  finish();
-});
+test.each(['text/event-stream', 'text/event-stream; charset=utf-8', 'Text/Event-Stream;charset=utf-8'])(
+  'passes a stream of %s on while it goes on, its head before the first event',
+  async (type) => {
+    let write = (_: string) => {};
+    gateway.service.next((response) => {
+      response.writeHead(200, { 'content-type': type }).flushHeaders();
+      write = (event) => response.write(event);
+    });
+    const stream = await fetch(`${gateway.url}/api/acsp/events/radio?token=x`);
+    const reader = stream.body?.getReader();
+    for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
+      write(event);
+      expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe(event);
+    }
+    await reader?.cancel();
+  },
+);
 
 test('streams do not wait for the connections of other answers, and outlive their time-out', async () => {
   await using patient = await testGateway({ env: { UPSTREAM_TIMEOUT_MS: '100' } });

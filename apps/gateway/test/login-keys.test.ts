@@ -1,9 +1,9 @@
 import { createLoginKey } from '@acsp/crypto';
-import { principalHeader } from '@acsp/operation';
+import type { Principal } from '@acsp/operation';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
 
 let gateway: TestGateway;
-const caller = () => gateway.principals.verify(gateway.service.seen.at(-1)?.headers[principalHeader] as string);
+const caller = () => gateway.service.seen.at(-1)?.caller as Principal;
 
 beforeAll(async () => {
   gateway = await testGateway();

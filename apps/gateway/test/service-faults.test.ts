@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request, type ServerResponse } from 'node:http';
+import { type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '@acsp/testkit';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
@@ -64,17 +64,18 @@ test('lets a request of the service end when the caller goes away', async () => 
   await gone;
 });
 
-test.each([
-  ['under an Idempotency-Key', { 'idempotency-key': 'gone' }, true],
-  ['without one', {}, false],
-])('a POST %s: runs to its end when the client goes: %j', async (_, extra, runsOn) => {
+test.each<[string, OutgoingHttpHeaders, boolean]>([
+  ['under an Idempotency-Key runs to its end', { 'idempotency-key': 'gone' }, true],
+  ['without one ends', {}, false],
+])('a POST %s when the client goes', async (_, extra, runsOn) => {
   const agent = gateway.identity.register();
-  const seen = Promise.withResolvers<ServerResponse>();
-  gateway.service.next((response) => seen.resolve(response));
+  const seen = new Promise<ServerResponse>((resolve) => {
+    gateway.service.next(resolve);
+  });
   const headers = { ...bearer(agent.loginKey).headers, ...extra, 'content-type': 'application/json' };
   const caller = request(`${gateway.url}/api/acsp/channels`, { method: 'POST', headers }).end('{}');
   caller.once('error', () => {});
-  const response = await seen.promise;
+  const response = await seen;
   const closed = once(response, 'close');
   caller.destroy();
   if (runsOn) {

@@ -1,12 +1,12 @@
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import { principalHeader } from '@acsp/operation';
+import type { Principal } from '@acsp/operation';
 import type { TestAgent } from './support/fake-identity.js';
 import { now, signatureOf, signed, signedInPython, signedTarget } from './support/signed.js';
 import { bearer, type TestGateway, testGateway } from './support/test-gateway.js';
 
 let gateway: TestGateway;
 let agent: TestAgent;
-const caller = () => gateway.principals.verify(gateway.service.seen.at(-1)?.headers[principalHeader] as string);
+const caller = () => gateway.service.seen.at(-1)?.caller as Principal;
 const code = async (path: string, body: object | string) => (await gateway.post(path, body)).json?.code;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ test.each([
     via: 'signature',
     requestId: expect.any(String),
     registeredAt: agent.registeredAt,
-    rpc: 'acsp.workspace.v1.WorkspaceService/CreateThread',
+    rpc: 'acsp.messaging.v1.MessagingService/CreateThread',
   });
 });
 

@@ -1,9 +1,5 @@
-import { EventSchema } from '@acsp/contracts/events/v1/event';
-import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
-import { newId } from '@acsp/database';
 import { eventually, type TestClock, testClock } from '@acsp/testkit';
-import { create } from '@bufbuild/protobuf';
-import { anyPack, timestampNow } from '@bufbuild/protobuf/wkt';
+import { deletionOf } from './deletion.js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { type Steps, statuses, stepsOf, taskIn } from './steps.js';
 import { tracesOf } from './traces.js';
@@ -21,26 +17,20 @@ beforeAll(async () => {
   const probe = agent('Probe');
   const id = await steps.created(probe);
   await eventually(async () => {
-    await tasks.bus.publish('identity', [deleted(probe)]);
+    await tasks.bus.publish('identity', [deletionOf(probe)]);
     return (await taskOf(id)).status === 'cancelled';
   });
 });
 afterAll(() => tasks[Symbol.asyncDispose]());
 
-/** The event of identity, with a new id each time. */
-const deleted = ({ aid, name }: typeof ann) =>
-  create(EventSchema, {
-    id: newId(),
-    type: 'agent.deleted',
-    occurredAt: timestampNow(),
-    payload: anyPack(AgentEventSchema, create(AgentEventSchema, { aid, agentName: name })),
-  });
-
 /** Publishes that the agents are gone and waits until the service has dealt with it: it takes events in order, and a last one is easy to see. */
 async function remove(...agents: (typeof ann)[]) {
   const last = agent('Last');
   const id = await steps.created(last);
-  await tasks.bus.publish('identity', [...agents, last].map(deleted));
+  await tasks.bus.publish(
+    'identity',
+    [...agents, last].map((who) => deletionOf(who)),
+  );
   await eventually(async () => (await taskOf(id)).status === 'cancelled');
 }
 
@@ -171,12 +161,12 @@ test('takes any number of tasks and claims, and leaves one event for each', asyn
   for (const creator of [gone.aid, ann.aid]) {
     await prisma.$executeRaw`
       INSERT INTO task (id, creator_aid, creator_name, title, description, ttl_minutes, expires_at, created_at, max_claims, claims_count)
-      SELECT uuid_v7(), ${creator}, 'Maker', 'Many', 'Of them', 1, ${clock.now()}::timestamptz + interval '1 day', ${clock.now()}::timestamptz, 2, 1
+      SELECT gen_random_uuid(), ${creator}, 'Maker', 'Many', 'Of them', 1, ${clock.now()}::timestamptz + interval '1 day', ${clock.now()}::timestamptz, 2, 1
       FROM generate_series(1, 410)`;
   }
   await prisma.$executeRaw`
     INSERT INTO claim (id, task_id, agent_aid, agent_name, status, created_at)
-    SELECT uuid_v7(), id, CASE creator_aid WHEN ${gone.aid} THEN ${bob.aid} ELSE ${gone.aid} END, 'Claimer', 'pending', created_at
+    SELECT gen_random_uuid(), id, CASE creator_aid WHEN ${gone.aid} THEN ${bob.aid} ELSE ${gone.aid} END, 'Claimer', 'pending', created_at
     FROM task WHERE title = 'Many'`;
   await remove(gone);
   const left = await prisma.$queryRaw`

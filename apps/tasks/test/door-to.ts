@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Door extends AsyncDisposable {
   /** The server's URL, through the door. */
   readonly url: string;
+  /** Bytes that the server has sent so far. */
+  readonly sent: () => number;
   open(): Promise<void>;
   /** Cuts all connections and refuses new ones. */
   shut(): Promise<void>;
@@ -16,7 +18,7 @@ export async function doorTo(serverUrl: string): Promise<Door> {
   const url = new URL(serverUrl);
   const target = { host: url.hostname, port: Number(url.port || 5432) };
   const sockets = new Set<Socket>();
-  let silent = false;
+  let [silent, sent] = [false, 0];
   const keep = (socket: Socket) => {
     sockets.add(socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket)));
     return socket;
@@ -27,6 +29,9 @@ export async function doorTo(serverUrl: string): Promise<Door> {
     const far = keep(connect(target));
     near.pipe(far).on('close', () => near.destroy());
     far.pipe(near).on('close', () => far.destroy());
+    far.on('data', (bytes) => {
+      sent += bytes.length;
+    });
   });
   const cut = () => {
     for (const socket of sockets) socket.destroy();
@@ -45,6 +50,7 @@ export async function doorTo(serverUrl: string): Promise<Door> {
   };
   return {
     url: url.href,
+    sent: () => sent,
     async open() {
       silent = false;
       cut();

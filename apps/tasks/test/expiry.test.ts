@@ -128,7 +128,7 @@ test('the sweep takes any number of tasks', async () => {
   const creator = agent('Ann');
   await tasks.context.database.prisma.$executeRaw`
     INSERT INTO task (id, creator_aid, creator_name, title, description, ttl_minutes, expires_at, created_at)
-    SELECT uuid_v7(), ${creator.aid}, 'Ann', 'Stone ' || n, 'Count it', 1, ${clock.now()}::timestamptz, ${clock.now()}::timestamptz
+    SELECT gen_random_uuid(), ${creator.aid}, 'Ann', 'Stone ' || n, 'Count it', 1, ${clock.now()}::timestamptz, ${clock.now()}::timestamptz
     FROM generate_series(1, 450) AS n`;
   await sweep();
   const left = await tasks.context.database.prisma.task.count({ where: { creator_aid: creator.aid, status: 'open' } });

@@ -39,12 +39,13 @@ export async function startTasks(options: Options = {}): Promise<Tasks> {
     MATCH_TIMEOUT_MS: matchTimeoutMs?.toString(),
   };
   const tasks = stack.use(await startService(service, { ...rest, migrated, env }));
-  if (migrated && !sweeps) await holdSweeps(tasks);
+  // Of services that share a database, the first holds the sweeps of all.
+  if (migrated && !sweeps && options.databaseUrl === undefined) await holdSweeps(tasks);
   return { ...tasks, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }
 
 /** As a replica that is at work, which makes the others wait. */
-async function holdSweeps({ context, databaseUrl: _url }: Tasks): Promise<void> {
+async function holdSweeps({ context }: Tasks): Promise<void> {
   const { session } = context.database;
   for (const job of ['expiry', 'departures']) {
     await new Promise<void>((begun) => {

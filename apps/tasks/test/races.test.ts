@@ -1,15 +1,13 @@
-import { EventSchema } from '@acsp/contracts/events/v1/event';
-import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import { type TestClock, testClock } from '@acsp/testkit';
-import { create } from '@bufbuild/protobuf';
-import { anyPack } from '@bufbuild/protobuf/wkt';
 import { onAgentDeleted } from '../src/consumers/on-agent-deleted.js';
 import { claimTask, claimTaskInput } from '../src/operations/claim-task.js';
 import { expireTasks } from '../src/task/expire-tasks.js';
+import { deletionOf } from './deletion.js';
 import { type Answer, agent, callBy, startTasks, type Tasks } from './harness.js';
 import { allAtOnce } from './hold-task.js';
 import { type Steps, stepsOf } from './steps.js';
 import { tracesOf } from './traces.js';
+import { expectTrueTables } from './true-tables.js';
 
 let tasks: Tasks;
 let steps: Steps;
@@ -32,30 +30,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const service of services.reverse()) await service[Symbol.asyncDispose]();
 });
-afterEach(expectTrueTables);
+afterEach(() => expectTrueTables(tasks));
 
 const at = (index: number) => services[index] as Tasks;
-
-/** What no race may break, for every task that there is. */
-async function expectTrueTables() {
-  const wrong = await tasks.context.database.prisma.$queryRaw`
-    SELECT task.id, task.status, task.claims_count, live, accepted, pending FROM task
-    CROSS JOIN LATERAL (
-      SELECT count(*) FILTER (WHERE status IN ('pending', 'accepted'))::int AS live, count(*) FILTER (WHERE status = 'accepted')::int AS accepted,
-        count(*) FILTER (WHERE status = 'pending')::int AS pending
-      FROM claim WHERE claim.task_id = task.id
-    ) AS counted
-    WHERE task.claims_count <> live
-      OR pending > 0 AND task.status <> 'open'
-      OR task.status IN ('claimed', 'in_progress', 'review') AND accepted <> 1
-      OR task.status = 'expired' AND live > 0
-      OR task.status = 'open' AND accepted > 0`;
-  expect(wrong).toEqual([]);
-  const orphans = await tasks.context.database.prisma.$queryRaw`
-    SELECT task_id FROM (SELECT task_id FROM claim UNION SELECT task_id FROM message UNION SELECT task_id FROM log_entry) AS part
-    WHERE NOT EXISTS (SELECT FROM task WHERE task.id = part.task_id)`;
-  expect(orphans).toEqual([]);
-}
 
 const codes = (answers: Answer[]) => answers.map(({ status, body }) => (status === 200 ? 'claimed' : body.code));
 const count = (list: string[], item: string) => list.filter((other) => other === item).length;
@@ -95,7 +72,9 @@ describe('who asked while the task was open and lost is told that somebody else 
 
   test('by one service', async () => {
     const taskId = await steps.created(ann);
-    const claims = agents.map((who) => claimTask(tasks.context, claimTaskInput.parse({ task_id: taskId }), who, callBy(who)));
+    const claims = agents.map((who) =>
+      claimTask(tasks.context, claimTaskInput.parse({ task_id: taskId }), who, callBy(who)),
+    );
     const found = await Promise.all(claims.map((claim) => claim.then(() => 'claimed').catch(({ code }) => code)));
     expect(found.sort()).toEqual(onceAssigned);
     expect(codes([await steps.claim(eve, taskId)])).toEqual(['TASK_NOT_OPEN']);
@@ -106,7 +85,10 @@ test('claims that wait while the creator accepts another one are told that someb
   const id = await steps.created(ann, { max_claims: 5 });
   const { claim } = (await steps.claim(bob, id)).body;
   const late = [eve, agent('Zoe')].map((who) => () => steps.claim(who, id));
-  const [accepted, ...lost] = await allAtOnce(services, id, [() => steps.resolve(ann, id, claim.id, 'accept'), ...late]);
+  const [accepted, ...lost] = await allAtOnce(services, id, [
+    () => steps.resolve(ann, id, claim.id, 'accept'),
+    ...late,
+  ]);
   expect(accepted?.status).toBe(200);
   expect(codes(lost)).toEqual(['TASK_ALREADY_ASSIGNED', 'TASK_ALREADY_ASSIGNED']);
 });
@@ -244,8 +226,7 @@ test('an agent that gives a task back while it is being deleted does not wait fo
   for (let round = 0; round < 3; round += 1) {
     const [id, gone] = [await steps.created(ann), agent('Gone')];
     await steps.claim(gone, id);
-    const payload = anyPack(AgentEventSchema, create(AgentEventSchema, { aid: gone.aid }));
-    const deleted = () => onAgentDeleted(tasks.context, create(EventSchema, { payload }));
+    const deleted = () => onAgentDeleted(tasks.context, deletionOf(gone));
     const started = Date.now();
     const [answer] = await allAtOnce<unknown>(services, id, [() => steps.update(gone, id, 'unclaim'), deleted]);
     durations.push(Date.now() - started);

@@ -122,7 +122,7 @@ test.each(wrong)('%s is refused on a task that is %s, and changes nothing', asyn
 
 test.each(actions)('%s is refused to everybody else before the state is looked at', async (action) => {
   const { by, from } = moves[action];
-  for (const status of [from[0], 'done'] as const) {
+  for (const status of [from[0] as (typeof statuses)[number], 'done'] as const) {
     const id = await bring(status);
     for (const who of [eve, by === 'creator' ? bob : ann]) {
       expect(await steps.update(who, id, action)).toMatchObject({ status: 403, body: { code: 'PERMISSION_DENIED' } });

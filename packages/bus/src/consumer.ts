@@ -101,7 +101,7 @@ async function take(work: Work, { event, trace }: Delivery, signal: AbortSignal)
   const before = known.get(event.id);
   // The process ended between putting the event aside and telling the bus.
   if (before?.state === 'waiting' || before?.state === 'dead') return;
-  const attempt = { event, attempts: before?.attempts ?? 0, trace };
+  const attempt = { event, attempts: before?.attempts ?? 0, recorded: before !== undefined, trace };
   lag.at(event.occurredAt && timestampDate(event.occurredAt));
   try {
     if (consumer.order === 'strict') await inTurn(() => handleUntilSettled(work, attempt, signal));
@@ -114,7 +114,7 @@ async function take(work: Work, { event, trace }: Delivery, signal: AbortSignal)
 /** Answers false when no event is due. */
 async function handleDue(work: Work, signal: AbortSignal): Promise<boolean> {
   const due = await work.failed.takeDue();
-  if (due !== undefined) await handleOrPutAside(work, due, { signal, giveUpAt: 0 });
+  if (due !== undefined) await handleOrPutAside(work, { ...due, recorded: true }, { signal, giveUpAt: 0 });
   return due !== undefined;
 }
 
@@ -124,7 +124,7 @@ async function handleUntilSettled(work: Work, first: Attempt, signal: AbortSigna
     if (error === undefined) return forget(work, attempt);
     const { state, attempts, delayMs } = await recordFailure(work, attempt, { error, state: 'blocking' });
     if (state === 'dead') return;
-    attempt = { ...attempt, attempts };
+    attempt = { ...attempt, attempts, recorded: true };
     await pause(delayMs, signal);
   }
 }
@@ -136,8 +136,8 @@ async function handleOrPutAside(work: Work, attempt: Attempt, limits: Limits): P
   work.retry();
 }
 
-async function forget({ failed }: Work, { event, attempts }: Attempt): Promise<void> {
-  if (attempts > 0) await failed.forget(event);
+async function forget({ failed }: Work, { event, recorded }: Attempt): Promise<void> {
+  if (recorded) await failed.forget(event);
 }
 
 interface Occasion {

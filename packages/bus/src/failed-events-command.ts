@@ -124,5 +124,4 @@ async function run(args: readonly string[], databaseUrl: string | undefined): Pr
   }
 }
 
-// biome-ignore lint/style/noProcessEnv: a process of its own, with one variable.
 process.exitCode = await run(process.argv.slice(2), process.env.DATABASE_URL);

@@ -13,6 +13,8 @@ export interface Attempt {
   readonly event: Event;
   /** Failures so far. */
   readonly attempts: number;
+  /** The event has a row among the failed ones, perhaps without a failure: put aside in an outage, or replayed. */
+  readonly recorded: boolean;
   readonly trace?: Carrier;
 }
 

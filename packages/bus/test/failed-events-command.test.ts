@@ -33,14 +33,11 @@ async function events(args: string, databaseUrl = server.url) {
     text(child.stderr as Readable),
     once(child, 'exit'),
   ]);
-  return {
-    code,
-    error,
-    lines: out
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => line.split('\t')),
-  };
+  const lines = out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split('\t'));
+  return { code, error, lines, named: lines.map((columns) => columns.slice(0, 3)) };
 }
 
 async function deadLetter(consumer: string, state = 'dead'): Promise<string> {
@@ -95,9 +92,9 @@ test('options narrow what is listed', async () => {
 test('drop deletes what was named and nothing else', async () => {
   const [one, two, parked] = [await deadLetter('one'), await deadLetter('two'), await parkedEvent()];
   const waiting = await deadLetter('one', 'waiting');
-  expect(await events('drop --consumer one')).toMatchObject({ code: 0, lines: [['dead', 'one', one]] });
+  expect(await events('drop --consumer one')).toMatchObject({ code: 0, named: [['dead', 'one', one]] });
   expect(await ids('failed_event')).toEqual([two, waiting].sort());
-  expect(await events(`drop --id ${parked}`)).toMatchObject({ code: 0, lines: [['parked', '-', parked]] });
+  expect(await events(`drop --id ${parked}`)).toMatchObject({ code: 0, named: [['parked', '-', parked]] });
   expect(await ids('outbox')).toEqual([]);
   expect(await events('drop --consumer one')).toMatchObject({ code: 1, lines: [] });
 });
@@ -114,15 +111,16 @@ test('replay gives a dead letter to its consumer, and a parked event to the rela
   const consumer = { name: 'healing', subjects: ['acsp.tasks.>'], start: 'kept', order: 'strict' } as const;
   await using _ = startConsumer({ ...consumer, maxAttempts: 1, handle }, { database, bus, log });
   await using __ = startRelay({ database, bus, service: 'tasks', payloads: { task: TaskEventSchema }, log });
-  await eventually(() => bus.publish('tasks', [taskEvent('dead')]));
+  const event = taskEvent('dead');
+  await eventually(() => bus.publish('tasks', [event]));
   await eventually(async () => (await events('list')).lines.length === 1);
   healed = true;
-  expect(await events('replay --consumer healing')).toMatchObject({ code: 0, lines: [['dead', 'healing']] });
+  expect(await events('replay --consumer healing')).toMatchObject({ code: 0, named: [['dead', 'healing', event.id]] });
   await eventually(() => handled.length === 1);
   expect(handled).toEqual([['dead', 1]]);
   await eventually(async () => (await ids('failed_event')).length === 0);
-  await parkedEvent();
-  expect(await events('replay --parked')).toMatchObject({ code: 0, lines: [['parked']] });
+  const parked = await parkedEvent();
+  expect(await events('replay --parked')).toMatchObject({ code: 0, named: [['parked', '-', parked]] });
   await eventually(() => handled.length === 2);
 });
 

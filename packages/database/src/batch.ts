@@ -8,9 +8,9 @@ export interface BatchStatement<Input, Row> {
   readonly name: string;
   /** The columns of the CTE `input`, which has a row for each input, and their types. */
   readonly columns: Readonly<Record<keyof Input, string>>;
-  /** What follows `WITH input AS (…)`: a comma and further CTEs, or the query. Every row of the answer has the `key` of its input. */
+  /** The text behind `WITH input AS (…)`: a comma and further CTEs, or the query. Every row of the answer has the `key` of its input. */
   readonly text: string;
-  /** What the input is about, such as the id of a row. Inputs of one key never share a run of a writing statement, nor run at the same time. */
+  /** Names the thing that the input is about, such as the id of a row. Inputs of one key never share a run of a writing statement, nor run at the same time. */
   readonly key: (input: Input) => string;
   /** It changes nothing: inputs of one key are one input. */
   readonly readOnly?: boolean;

@@ -58,7 +58,7 @@ export function openSession(settings: pg.ClientConfig, log: Log): Session {
 }
 
 async function connect(settings: pg.ClientConfig) {
-  const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs });
+  const client = inTurn(new pg.Client({ ...settings, connectionTimeoutMillis: connectMs }));
   const lost = new AbortController();
   client.on('error', (error) => lost.abort(error));
   client.on('end', () => lost.abort());
@@ -72,6 +72,19 @@ async function connect(settings: pg.ClientConfig) {
     throw error;
   }
   return { value: { client, lost: lost.signal, keys: new Set<string>() } satisfies Held, lost: lost.signal, close };
+}
+
+/** Several users share the connection, and node-postgres 9 takes one statement at a time. */
+function inTurn(client: pg.Client): pg.Client {
+  const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
+  let last: Promise<unknown> = Promise.resolve();
+  return Object.assign(client, {
+    query(...args: unknown[]) {
+      const mine = last.then(() => query(...args));
+      last = mine.catch(() => {});
+      return mine;
+    },
+  });
 }
 
 const pong = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,

@@ -13,7 +13,7 @@ export interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
   /** More members of the problem body, such as `migration` of a deprecated path. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** What happened inside: logged, never sent. */
+  /** The error behind this one: logged, never sent. */
   readonly cause?: unknown;
 }
 
@@ -50,7 +50,7 @@ const driverKinds = new Set([
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections', 'TransactionWriteConflict'],
 ]);
 
-/** What node-postgres and its pool throw without a code. */
+/** Messages of node-postgres and its pool that have no code. */
 const driverMessages = new Set([
   'timeout exceeded when trying to connect',
   'timeout expired',

@@ -12,7 +12,7 @@ interface Member {
   readonly name: string;
   /** In generated code. */
   readonly local: string;
-  /** Of a field without presence: its value when absent. Lists are made anew each time. */
+  /** The value of a field that is absent. Lists are made anew each time. */
   readonly zero: () => unknown;
   readonly isZero: (value: unknown) => boolean;
   readonly toJson: Convert | undefined;

@@ -26,7 +26,7 @@ function refuse<T>(context: Refine<T>, message: ErrorCode, detail: string): type
 export interface TextRule extends Codes {
   /** In Unicode code points. */
   readonly max: number;
-  /** Whether markup is taken out, as of the texts of tasks. */
+  /** Takes markup out, as in the texts of tasks. */
   readonly clean?: boolean;
 }
 
@@ -66,9 +66,9 @@ export const uuid = (code: ErrorCode, missing: ErrorCode = code) =>
 export interface ListRule extends Codes {
   readonly min?: number;
   readonly max: number;
-  /** Of one item, in code points. */
+  /** The limit of one item, in code points. */
   readonly maxLength: number;
-  /** Whether HTML is removed from the items. */
+  /** Takes markup out of the items. */
   readonly clean?: boolean;
 }
 

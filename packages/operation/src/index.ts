@@ -1,4 +1,4 @@
-/** What both doors of a service share. Times in handlers are dates, names are those of the contract's JSON. */
+/** The common ground of both doors of a service. Times in handlers are dates, names are those of the contract's JSON. */
 export { type Fields, fromMessage, requestFields, toJson, toMessage } from './codec.js';
 export {
   aid,

@@ -15,7 +15,7 @@ export interface Call {
   readonly deadline: number;
   /** Present under an Idempotency-Key: hand it to the transaction, and the answer is kept by the commit that makes the change. */
   readonly once: Once | undefined;
-  /** Of an answer over HTTP. */
+  /** Status and headers of an answer over HTTP. */
   readonly reply: Reply;
 }
 

@@ -21,7 +21,7 @@ export interface Principal {
   readonly idempotency?: Idempotency | undefined;
 }
 
-/** Of a request with an Idempotency-Key. */
+/** Digests of a request with an Idempotency-Key, made by the gateway. */
 export interface Idempotency {
   /** Digest of caller and key. */
   readonly key: string;

@@ -34,7 +34,7 @@ export type Draft<M> = {
   readonly [K in keyof Public<M> as Absent<Public<M>[K]> extends true ? K : never]?: Public<M>[K] | undefined;
 };
 
-/** What a field's schema may give: its own type, and nothing where the contract lets it be absent. */
+/** A field's schema gives its own type, and nothing where the contract lets it be absent. */
 type Output<V> = Absent<V> extends true ? V | null | undefined : V;
 
 /**

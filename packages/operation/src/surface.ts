@@ -3,7 +3,7 @@ import type { ErrorCode } from '@acsp/errors';
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
 import type { Fields } from './codec.js';
 
-/** What a signed operation asks of its signature (decisions, 2 and 8 "Signatures"). */
+/** The conditions that a signature has to meet (decisions, 2 and 8 "Signatures"). */
 export interface SignatureRule {
   /** Whose key verifies: a registered agent's; for a `registration` the key in the body; a `holder` names its registered key in the body too. */
   readonly signer: 'agent' | 'registration' | 'holder';
@@ -15,7 +15,7 @@ export interface SignatureRule {
   /** How far the timestamp may be from now, either way. */
   readonly driftSeconds: number;
   readonly driftCode: ErrorCode;
-  /** Of a request without a signature. */
+  /** The error of a request without a signature. */
   readonly missingCode: ErrorCode;
 }
 
@@ -137,11 +137,11 @@ export function movedPathsOf(services: Iterable<DescService>): MovedPath[] {
   );
 }
 
-/** Whether any of these fields is there. Null counts as absent. */
+/** True when any of these fields is there. Null counts as absent. */
 export const given = (names: readonly string[], fields: Fields): boolean =>
   names.some((name) => fields[name] !== undefined && fields[name] !== null);
 
-/** Of forms that share a path, the one that the fields choose. */
+/** The fields choose among forms that share a path. */
 export function chooseForm(forms: readonly Route[], fields: Fields): Route {
   const fitting = forms.find((form) => given(form.given, fields)) ?? forms.find((form) => form.given.length === 0);
   return fitting ?? (forms[0] as Route);
@@ -150,5 +150,5 @@ export function chooseForm(forms: readonly Route[], fields: Fields): Route {
 /** Credentials that prove who the caller is. */
 const proofs = new Set<Credential>([Credential.LOGIN_KEY, Credential.LOGIN_KEY_IN_BODY, Credential.SIGNATURE]);
 
-/** Whether the caller of an operation is always a known agent. */
+/** True when the caller of an operation is always a known agent. */
 export const isForAgents = ({ by }: Pick<Route, 'by'>): boolean => by.every((credential) => proofs.has(credential));

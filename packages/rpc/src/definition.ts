@@ -8,7 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
 
-/** Of both ends of a connection. */
+/** Both ends of a connection have these. */
 export const connectionOptions = {
   'grpc.max_receive_message_length': 8 << 20,
   'grpc.keepalive_time_ms': 30_000,
@@ -22,7 +22,7 @@ export type RpcDefinition = MethodDefinition<Message, Message>;
 
 const known = new WeakMap<DescMethod, RpcDefinition>();
 
-/** What grpc-js needs to know of an rpc, made from its descriptor. Unary, or a stream of answers; clients send one message. */
+/** An rpc as grpc-js wants it, made from its descriptor. Unary, or a stream of answers; clients send one message. */
 export function definitionOf(desc: DescMethod): RpcDefinition {
   let definition = known.get(desc);
   if (definition === undefined) {

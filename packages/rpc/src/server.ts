@@ -29,14 +29,14 @@ export interface RpcServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** A promise for a unary rpc, an iterable for a stream. What it throws reaches the client as its AppError. */
+  /** A promise for a unary rpc, an iterable for a stream. An error reaches the client as its AppError. */
   readonly handle: (method: DescMethod, request: Message, call: RpcCall) => Promise<Message> | AsyncIterable<Message>;
 }
 
 export interface RpcServer extends AsyncDisposable {
   /** `host:port` as clients dial it. */
   readonly address: string;
-  /** What gRPC health answers; starts as serving. */
+  /** Sets the answer of gRPC health, which starts as serving. */
   setServing(serving: boolean): void;
 }
 
@@ -165,9 +165,15 @@ const traceOf = (metadata: Metadata) => ({ traceparent: metadata.get('traceparen
 function listen(server: Server, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
+      error ? reject(bindError(error, address)) : resolve(port),
     );
   });
+}
+
+/** grpc-js says why in words only. */
+function bindError(error: Error, address: string): Error {
+  const code = /\bE[A-Z]{4,}\b/.exec(error.message)?.[0];
+  return Object.assign(error, { code, port: Number(address.slice(address.lastIndexOf(':') + 1)) });
 }
 
 function drain(server: Server): Promise<void> {

@@ -36,7 +36,7 @@ async function unary(serving: Serving, incoming: Incoming): Promise<Message> {
   try {
     return toMessage(desc.output, await run(serving, incoming, answering));
   } catch (thrown) {
-    const error = refusal(serving.log, answering, thrown);
+    const error = refusal(serving, answering, thrown);
     code = error.code;
     throw error;
   } finally {
@@ -54,7 +54,7 @@ async function* stream(serving: Serving, incoming: Incoming): AsyncGenerator<Mes
     code = 'OK';
   } catch (thrown) {
     if (incoming.call.signal.aborted) return;
-    const error = refusal(serving.log, answering, thrown);
+    const error = refusal(serving, answering, thrown);
     code = error.code;
     throw error;
   } finally {

@@ -7,7 +7,7 @@ export interface Readiness {
 }
 
 export interface Health {
-  /** Adds a dependency; `probe` rejects while it is down and has 2 s to answer. Of several checks with one name all count. */
+  /** Adds a dependency; `probe` rejects while it is down and has 2 s to answer. Several checks with one name all count. */
   check(name: string, probe: () => void | Promise<void>): void;
   /** Not ready from now on, whatever the checks say: the load balancer is to look elsewhere. */
   drain(): void;

@@ -8,7 +8,7 @@ export interface StackOptions {
   readonly stepTimeoutMs?: number;
 }
 
-/** What was started, to be stopped in reverse order. */
+/** Resources in the order in which they were started, to be stopped in reverse. */
 export interface Stack extends AsyncDisposable {
   /** Takes a resource and gives it back, so that it can be taken where it is made. */
   use<T extends AsyncDisposable | Disposable>(resource: T): T;

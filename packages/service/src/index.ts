@@ -2,16 +2,17 @@
 export { createHealth, type Health, type Readiness } from './create-health.js';
 export { createLogger, type Logger, type LoggerOptions } from './create-logger.js';
 export { createStack, type Stack, type StackOptions } from './create-stack.js';
-export {
-  type Background,
-  type BaseContext,
-  defineService,
-  type Job,
-  type Overrides,
-  type Running,
-  type Runtime,
-  type Service,
-} from './define-service.js';
+export { defineService } from './define-service.js';
+export type {
+  Background,
+  BaseContext,
+  Definition,
+  Job,
+  Overrides,
+  Running,
+  Runtime,
+  Service,
+} from './definition.js';
 export { ConfigError, loadConfig } from './load-config.js';
 export { createPeer, type Peer, type PeerCall } from './peer.js';
 export { type RunOptions, run } from './run.js';

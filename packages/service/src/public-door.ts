@@ -79,7 +79,7 @@ async function serve(door: Door, request: IncomingMessage, response: ServerRespo
     // A client that broke off hears nothing, and must not fill the log.
     if (response.destroyed) code = 'CLIENT_GONE';
     else {
-      const error = refusal(door.log, answering, thrown);
+      const error = refusal(door, answering, thrown);
       code = error.code;
       sendProblem(response, error, answering.caller?.requestId ?? String(request.headers['x-request-id'] ?? ''));
     }

@@ -7,7 +7,7 @@ const secretName =
 const judged = new Map<string, boolean>();
 const maxJudged = 2_000;
 
-/** Whether a member or header of this name holds a secret: `login_key`, `loginKey`, `X-Signature`, `encrypted_keys` and their like. */
+/** True when a member or header of this name holds a secret: `login_key`, `loginKey`, `X-Signature`, `encrypted_keys` and their like. */
 export function isSecretName(name: string): boolean {
   const known = judged.get(name);
   if (known !== undefined) return known;

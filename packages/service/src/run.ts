@@ -4,20 +4,20 @@ import { z } from 'zod';
 import { createHealth } from './create-health.js';
 import { createLogger, type Logger } from './create-logger.js';
 import { createStack, type Stack } from './create-stack.js';
-import type { Runtime } from './define-service.js';
+import type { Runtime } from './definition.js';
 import { loadConfigs } from './load-config.js';
 import { scrub } from './redact.js';
 import { serveOps } from './serve-ops.js';
 import { describeFailure } from './start-failure.js';
 
 export interface RunOptions<S extends z.ZodType> {
-  /** Of the service, in logs, traces and messages. */
+  /** The name of the service, in logs, traces and messages. */
   readonly name: string;
   /** The schema of its environment; run loads it and reports what is wrong. */
   readonly config: S;
-  /** Resolves once the service answers. What it returns is disposed at the end; it closes by itself what it had opened when it fails. */
+  /** Resolves once the service answers. Its result is disposed at the end; it closes by itself what it had opened when it fails. */
   readonly start: (runtime: Runtime<z.output<S>>) => AsyncDisposable | Promise<AsyncDisposable>;
-  /** What `node main.js migrate` does instead. */
+  /** The work of `node main.js migrate`. */
   readonly migrate?: (runtime: Pick<Runtime<z.output<S>>, 'config' | 'log'>) => Promise<void>;
   /** For everything between the signal and the exit; 25 s by default, inside the 30 s that Kubernetes gives. */
   readonly stopTimeoutMs?: number;

@@ -1,5 +1,5 @@
 import type { KeptAnswers } from '@acsp/database';
-import { type AppError, catalogue, toAppError } from '@acsp/errors';
+import { AppError, catalogue, toAppError } from '@acsp/errors';
 import {
   type AnyOperations,
   type Operation,
@@ -12,13 +12,15 @@ import {
 import { histogram, type Log } from '@acsp/telemetry';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 
-/** What a service gives to both of its doors. */
+/** A service as both of its doors see it. */
 export interface Serving {
   readonly service: DescService;
   readonly operations: AnyOperations;
   /** Given to every handler. */
   readonly context: unknown;
   readonly answers: KeptAnswers;
+  /** True once the tables are there. */
+  readonly migrated: () => boolean;
   readonly principals: Principals;
   /** Address to listen on. */
   readonly host: string;
@@ -64,8 +66,11 @@ export function recordEnd({ door, desc, startedAt }: Answering, code: string): v
 }
 
 /** Any thrown value as the caller may see it; faults of ours are logged with their cause. */
-export function refusal(log: Log, { desc, caller }: Answering, thrown: unknown): AppError {
-  const error = toAppError(thrown);
+export function refusal({ log, migrated }: Serving, { desc, caller }: Answering, thrown: unknown): AppError {
+  const known = toAppError(thrown);
+  // A table that is missing is no fault of ours before it is made.
+  const early = known.code === 'INTERNAL_ERROR' && !migrated();
+  const error = early ? new AppError('SERVICE_UNAVAILABLE', { cause: thrown }) : known;
   if (error.cause === undefined || catalogue[error.code].http < 500) return error;
   const fields = { err: error.cause, code: error.code, operation: desc?.name, request_id: caller?.requestId };
   if (error.code !== 'SERVICE_UNAVAILABLE') log.error(fields, 'a call failed');

@@ -1,6 +1,6 @@
 export interface StartFailure {
   readonly sentence: string;
-  /** Whether the sentence says it all. Otherwise the fault is in the code, and a stack is wanted. */
+  /** True when the sentence says it all. Otherwise the fault is in the code, and a stack is wanted. */
   readonly known: boolean;
 }
 

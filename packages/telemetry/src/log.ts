@@ -1,4 +1,4 @@
-/** What packages log through; a pino logger fits. Fields first, one sentence behind. */
+/** Packages log through this; a pino logger fits. Fields first, one sentence behind. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

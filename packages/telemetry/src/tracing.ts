@@ -13,7 +13,7 @@ export interface SpanOptions {
   readonly parent?: Carrier;
 }
 
-/** What tracing does once it is on. The OpenTelemetry packages stay behind this, unloaded while it is off. */
+/** Tracing once it is on. The OpenTelemetry packages stay behind this, unloaded while it is off. */
 export interface Tracing extends AsyncDisposable {
   span<T>(name: string, options: SpanOptions, run: () => Promise<T>): Promise<T>;
   annotate(attributes: Attributes): void;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ServerName } from '@acsp/local';
 import type { GenericContainer, StartedTestContainer } from 'testcontainers';
 
-/** What docker-compose.yml runs, for tests. */
+/** The servers of docker-compose.yml, for tests. */
 const recipes = {
   postgres: {
     image: 'pgvector/pgvector:pg17',
@@ -29,7 +29,7 @@ const recipes = {
   },
 };
 
-/** Whether an engine answers its socket: a Docker command without an engine is common. */
+/** Asks the engine at its socket: a Docker command without an engine is common. */
 export async function dockerAnswers(): Promise<boolean> {
   const sockets = ['/var/run/docker.sock', join(homedir(), '.docker/run/docker.sock')];
   const hosts = process.env.DOCKER_HOST ? [process.env.DOCKER_HOST] : sockets.map((path) => `unix://${path}`);

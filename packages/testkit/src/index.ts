@@ -1,4 +1,4 @@
-/** What tests stand on: servers that a run shares, a database for each file, a whole service, and waiting without sleeps. */
+/** The ground of tests: servers that a run shares, a database for each file, a whole service, and waiting without sleeps. */
 export { type LocalServer, spawnSource } from '@acsp/local';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';

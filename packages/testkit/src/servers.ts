@@ -1,7 +1,7 @@
 import { freePort, type LocalServer, type ServerName, startNats, startRedis } from '@acsp/local';
 import { startContainer } from './docker.js';
 
-/** What the run found, as its start tells the test files through TEST_SERVERS. */
+/** The servers that a run found, passed on to the test files through TEST_SERVERS. */
 export interface ServerReport {
   urls: Partial<Record<ServerName, string>>;
   missing: Partial<Record<ServerName, string>>;

@@ -49,9 +49,9 @@ export interface Answer {
 export interface TestService<Context> extends AsyncDisposable {
   readonly running: Running<Context>;
   readonly context: Context;
-  /** Of the public door. */
+  /** Where the public door listens. */
   readonly url: string;
-  /** Of the contract door, for createPeer. */
+  /** Where the contract door listens, for createPeer. */
   readonly address: string;
   readonly health: Health;
   readonly bus: Bus;
@@ -123,7 +123,7 @@ function sender<Context>(service: Pick<Service, 'name' | 'contract'>, { url, pri
 
 const signed = (principals: Principals, caller: Principal, { rpc }: Route) => principals.sign({ ...caller, rpc });
 
-/** Of forms that share a path, the one that the gateway would choose. */
+/** Chooses among forms that share a path as the gateway would. */
 function formOf(forms: readonly Route[], query: URLSearchParams, body: unknown): Route {
   return chooseForm(forms, { ...Object.fromEntries(query), ...membersOf(body) });
 }

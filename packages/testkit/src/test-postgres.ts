@@ -33,7 +33,7 @@ async function open(dataDir: string, binDir: string | undefined) {
   return { url, [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose]() };
 }
 
-/** What a run that was killed could not drop. */
+/** Drops the databases that a killed run has left. */
 async function dropLeftovers(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
 import type { Exchange } from '../exchange.js';
 
@@ -26,19 +26,10 @@ export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void 
   response.once('close', () => answer.destroy());
   response.writeHead(statusCode, headers);
   if (isEventStream(answer)) response.flushHeaders();
-  passOn(answer, response);
+  answer.pipe(response);
 }
 
 const isEventStream = ({ headers }: IncomingMessage) => /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
-
-/** Does what pipe() does, without the listeners that it adds and takes away for each answer. */
-function passOn(answer: IncomingMessage, response: ServerResponse): void {
-  answer.on('data', (chunk: Buffer) => {
-    if (!response.write(chunk)) answer.pause();
-  });
-  response.on('drain', () => answer.resume());
-  answer.once('end', () => response.end());
-}
 
 /** Notes the code of a problem for log and metrics; problems are small, so that it is in the first bytes. */
 function noteCode(exchange: Exchange, answer: IncomingMessage): void {

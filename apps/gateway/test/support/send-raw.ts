@@ -17,4 +17,4 @@ export function sendRaw(url: string, text: string, isEnough = (_: string) => fal
 }
 
 export const statusesIn = (text: string): number[] =>
-  [...text.matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, status]) => Number(status));
+  [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));

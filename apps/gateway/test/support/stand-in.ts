@@ -1,16 +1,21 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pathOf } from '@acsp/http';
+import { type Principal, type Principals, principalHeader, routeTable } from '@acsp/operation';
+import { routes } from '../../src/surface.js';
 
 export interface Seen {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  /** Of the signed principal. */
+  readonly caller: Principal;
 }
 
 export type Behaviour = (response: ServerResponse, seen: Seen) => void;
 
-/** Stands in for a service: notes what it gets, and answers 200 with it unless told otherwise. */
+/** Stands in for a service: verifies the principal and its rpc, notes what it gets, and answers 200 with it unless told otherwise. */
 export interface StandIn extends AsyncDisposable {
   readonly url: string;
   readonly seen: Seen[];
@@ -18,15 +23,20 @@ export interface StandIn extends AsyncDisposable {
   next(behaviour: Behaviour): void;
 }
 
-export async function standIn(): Promise<StandIn> {
+const match = routeTable(routes);
+
+export async function standIn(principals: Principals): Promise<StandIn> {
   const seen: Seen[] = [];
   const behaviours: Behaviour[] = [];
   const server = createServer((request, response) => {
-    void note(request).then((entry) => {
-      seen.push(entry);
-      const behave = behaviours.shift() ?? echo;
-      behave(response, entry);
-    });
+    void note(request, principals).then(
+      (entry) => {
+        seen.push(entry);
+        const behave = behaviours.shift() ?? echo;
+        behave(response, entry);
+      },
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -40,7 +50,8 @@ export async function standIn(): Promise<StandIn> {
   };
 }
 
-async function note(request: IncomingMessage): Promise<Seen> {
+async function note(request: IncomingMessage, principals: Principals): Promise<Seen> {
+  const caller = callerOf(request, principals);
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
   return {
@@ -48,7 +59,17 @@ async function note(request: IncomingMessage): Promise<Seen> {
     url: request.url ?? '',
     headers: request.headers,
     body: Buffer.concat(pieces),
+    caller,
   };
+}
+
+/** Throws unless the principal names an operation of this method and path. */
+function callerOf({ method = '', url = '', headers }: IncomingMessage, principals: Principals): Principal {
+  const caller = principals.verify(headers[principalHeader] as string);
+  const found = match(method, pathOf(url));
+  const fits = 'rows' in found && found.rows.some(({ rpc }) => rpc === caller.rpc);
+  if (!fits) throw new Error(`the principal is for ${caller.rpc}`);
+  return caller;
 }
 
 const echo: Behaviour = (response, { method, url, body }) =>

@@ -32,9 +32,9 @@ const services = ['IDENTITY', 'SEARCH', 'MESSAGING', 'TASKS', 'WORKSPACE', 'EVEN
 /** A real gateway with generous limits, in front of stand-ins. Paths are below `/api/acsp/`. */
 export async function testGateway({ env = {}, overrides = {} }: TestGatewayOptions = {}): Promise<TestGateway> {
   const stack = createStack();
-  const principals = createPrincipals([secret]);
+  const principals = createPrincipals((env.PRINCIPAL_SECRET ?? secret).split(','));
   const identity = stack.use(await fakeIdentity(principals));
-  const service = stack.use(await standIn());
+  const service = stack.use(await standIn(principals));
   const config = loadConfig(configSchema, {
     HOST: '127.0.0.1',
     PORT: '0',

@@ -130,6 +130,7 @@ export function sharesWork({ name, replica, spawnConsumer, failedRows, query }: 
     release();
     await eventually(() => handled.length === 2, { timeoutMs: 10_000 });
     expect([handled, most]).toEqual([['slow', 'dead'], 1]);
+    await eventually(async () => (await failedRows()).length === 0);
   });
 
   test.each(orders)('%s: when one of two replicas goes, the other one goes on', async (order) => {

@@ -11,7 +11,7 @@ type Base = BaseContext<PrismaClient, typeof variables>;
 
 export interface Context extends Pick<Base, 'database'> {
   readonly peer: Peer<typeof TrialService> | undefined;
-  /** What the operations have seen, for tests. */
+  /** The traces that operations leave for tests. */
   readonly seen: Seen;
 }
 

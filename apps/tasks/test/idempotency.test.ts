@@ -1,0 +1,154 @@
+import type { Agent } from '@acsp/operation';
+import { type Answer, agent, startTasks, type Tasks } from './harness.js';
+import { draft, type Steps, stepsOf, taskIn } from './steps.js';
+
+// Each POST under an Idempotency-Key, as the gateway hands it on: a digest of caller and key, and one of the request.
+
+let tasks: Tasks;
+let other: Tasks;
+let steps: Steps;
+const [ann, bob, eve] = [agent('Ann'), agent('Bob'), agent('Eve')];
+
+beforeAll(async () => {
+  tasks = await startTasks();
+  other = await startTasks({ databaseUrl: tasks.databaseUrl });
+  steps = stepsOf(tasks);
+});
+afterAll(async () => {
+  await other[Symbol.asyncDispose]();
+  await tasks[Symbol.asyncDispose]();
+});
+
+interface Request {
+  readonly who: Agent;
+  readonly path: string;
+  readonly body: object;
+}
+
+let keys = 0;
+const newKey = () => {
+  keys += 1;
+  return { key: `key ${keys}`, print: `print ${keys}` };
+};
+const send = ({ who, path, body }: Request, idempotency: ReturnType<typeof newKey>, at = tasks) =>
+  at.call({ ...who, idempotency }, `POST ${path}`, body);
+
+const bring = (status: 'open' | 'claimed' | 'review' | 'done', fields: object = {}) =>
+  taskIn(steps, status, { creator: ann, worker: bob, ...fields });
+
+async function pendingClaim() {
+  const task_id = await bring('open', { max_claims: 3 });
+  const { claim } = (await steps.claim(bob, task_id)).body;
+  return { task_id, claim_id: claim.id };
+}
+
+/** A request of each operation that succeeds once, and one that is refused for the state of its task. */
+const operations: Record<string, readonly [() => Promise<Request>, () => Promise<Request>]> = {
+  create: [
+    async () => ({ who: ann, path: '/tasks', body: draft }),
+    async () => ({ who: ann, path: '/tasks', body: { ...draft, parent_id: await bring('done') } }),
+  ],
+  claim: [
+    async () => ({ who: bob, path: '/tasks/claim', body: { task_id: await bring('open') } }),
+    async () => ({ who: eve, path: '/tasks/claim', body: { task_id: await bring('claimed') } }),
+  ],
+  resolve: [
+    async () => ({ who: ann, path: '/tasks/claims/resolve', body: { ...(await pendingClaim()), decision: 'accept' } }),
+    async () => ({ who: bob, path: '/tasks/claims/resolve', body: { ...(await pendingClaim()), decision: 'accept' } }),
+  ],
+  update: [
+    async () => ({ who: bob, path: '/tasks/update', body: { task_id: await bring('claimed'), action: 'start' } }),
+    async () => ({ who: ann, path: '/tasks/update', body: { task_id: await bring('open'), action: 'approve' } }),
+  ],
+  submit: [
+    async () => ({ who: bob, path: '/tasks/submit', body: { task_id: await bring('claimed'), result_text: '42' } }),
+    async () => ({ who: bob, path: '/tasks/submit', body: { task_id: await bring('review'), result_text: '42' } }),
+  ],
+  delegate: [
+    async () => ({ who: ann, path: '/tasks/delegate', body: { ...draft, parent_id: await bring('open') } }),
+    async () => ({ who: ann, path: '/tasks/delegate', body: { ...draft, parent_id: await bring('done') } }),
+  ],
+  message: [
+    async () => ({ who: ann, path: '/tasks/message', body: { task_id: await bring('open'), content: 'Hello' } }),
+    async () => ({ who: ann, path: '/tasks/message', body: { task_id: await bring('done'), content: 'Hello' } }),
+  ],
+};
+const names = Object.keys(operations);
+
+/** Rows of every table that an operation writes. */
+async function countRows(): Promise<object> {
+  const { prisma } = tasks.context.database;
+  const [counts] = await prisma.$queryRaw<object[]>`
+    SELECT (SELECT count(*)::int FROM task) AS tasks, (SELECT sum(version)::int FROM task) AS versions,
+      (SELECT sum(subtasks_count)::int FROM task) AS subtasks, (SELECT count(*)::int FROM claim) AS claims,
+      (SELECT count(*)::int FROM message) AS messages, (SELECT count(*)::int FROM log_entry) AS entries,
+      (SELECT count(*)::int FROM bus.outbox) AS events`;
+  return counts as object;
+}
+const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
+
+test.each(names)('%s is done once and answered alike, however often and wherever it is repeated', async (name) => {
+  const request = await (operations[name] as (typeof operations)[string])[0]();
+  const [before, idempotency] = [await countRows(), newKey()];
+  const first = await send(request, idempotency);
+  expect([200, 201]).toContain(first.status);
+  expect(isReplayed(first)).toBe(false);
+  const after = await countRows();
+  expect(after).not.toEqual(before);
+  for (const at of [tasks, other]) {
+    const again = await send(request, idempotency, at);
+    expect([again.status, again.body, isReplayed(again)]).toEqual([first.status, first.body, true]);
+  }
+  expect(await countRows()).toEqual(after);
+});
+
+test.each(names)('%s that comes in twice at once, in two services, is done once and answered alike', async (name) => {
+  for (let round = 0; round < 3; round += 1) {
+    const [make] = operations[name] as (typeof operations)[string];
+    const [alone, request] = [await make(), await make()];
+    const start = (await countRows()) as Record<string, number>;
+    await send(alone, newKey());
+    const once = (await countRows()) as Record<string, number>;
+    const idempotency = newKey();
+    const answers = await Promise.all([tasks, other, tasks, other].map((at) => send(request, idempotency, at)));
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    expect([200, 201]).toContain(answers[0]?.status);
+    const twice = await countRows();
+    // As much again as one request has written.
+    expect(twice).toEqual(
+      Object.fromEntries(Object.entries(once).map(([table, count]) => [table, 2 * count - (start[table] ?? 0)])),
+    );
+  }
+});
+
+test.each(names)('%s that is refused stays refused, in two services at once too', async (name) => {
+  const request = await (operations[name] as (typeof operations)[string])[1]();
+  const [before, idempotency] = [await countRows(), newKey()];
+  const answers = await Promise.all([tasks, other].map((at) => send(request, idempotency, at)));
+  expect(answers[0]?.status).toBeGreaterThanOrEqual(400);
+  expect(answers[1]?.body).toEqual(answers[0]?.body);
+  const again = await send(request, idempotency);
+  expect([again.status, again.body, isReplayed(again)]).toEqual([answers[0]?.status, answers[0]?.body, true]);
+  expect(await countRows()).toEqual(before);
+});
+
+test('a refusal stands although the request would succeed by now', async () => {
+  const task_id = await bring('claimed');
+  const request = { who: eve, path: '/tasks/claim', body: { task_id } };
+  const idempotency = newKey();
+  const first = await send(request, idempotency);
+  expect(first).toMatchObject({ status: 409, body: { code: 'TASK_NOT_OPEN' } });
+  await steps.update(bob, task_id, 'unclaim');
+  expect((await send(request, idempotency)).body).toEqual(first.body);
+  expect((await send(request, newKey())).status).toBe(200);
+});
+
+test('another request under the same key is refused, and changes nothing', async () => {
+  const { key, print } = newKey();
+  const first = await send({ who: ann, path: '/tasks', body: draft }, { key, print });
+  expect(first.status).toBe(201);
+  const before = await countRows();
+  const second = await send({ who: ann, path: '/tasks', body: { ...draft, title: 'Other' } }, { key, print: 'other' });
+  expect(second).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+  expect(await countRows()).toEqual(before);
+});

@@ -1,0 +1,106 @@
+import type { Bus, Consumer, Payloads } from '@acsp/bus';
+import type { Database } from '@acsp/database';
+import type { AnyOperations, Operations, Principals } from '@acsp/operation';
+import type { Clock } from '@acsp/time';
+import type { DescService } from '@bufbuild/protobuf';
+import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
+import type { PrismaPg } from '@prisma/adapter-pg';
+import { z } from 'zod';
+import type { Health } from './create-health.js';
+import type { Logger } from './create-logger.js';
+import type { Peer } from './peer.js';
+import { secrets, settings } from './settings.js';
+
+/** The environment that every service has; each README lists its own. */
+export const common = {
+  /** PostgreSQL, a database of the service's own. */
+  DATABASE_URL: z.string(),
+  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
+  /** False leaves migrating to a job of the deployment: `node dist/main.js migrate`. */
+  MIGRATE: settings.flag(true),
+  NATS_URL: z.string().optional(),
+  /** Shared by all services; signs who a call is made for. */
+  PRINCIPAL_SECRET: secrets(32),
+  HOST: z.string().default('0.0.0.0'),
+  HTTP_PORT: settings.port(4100),
+  GRPC_PORT: settings.port(5100),
+};
+
+export type Config<Shape extends z.ZodRawShape> = z.output<z.ZodObject<typeof common & Shape>>;
+
+/** The surroundings of the code of a service, which adds its own with `context`. */
+export interface BaseContext<P, Shape extends z.ZodRawShape> {
+  readonly config: Config<Shape>;
+  readonly database: Database<P>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A client of another service, closed with this one. */
+  readonly peer: <Methods extends GenServiceMethods>(
+    service: GenService<Methods>,
+    address: string,
+  ) => Peer<GenService<Methods>>;
+}
+
+/** Work that runs again and again, by one replica at a time. */
+export interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface Background {
+  readonly consumers?: readonly Consumer[];
+  readonly jobs?: readonly Job[];
+}
+
+/** All that is particular to a service. */
+export interface Definition<Contract extends DescService, P, Shape extends z.ZodRawShape, Context> {
+  readonly name: string;
+  readonly contract: Contract;
+  /** The payload message of each noun that it announces. */
+  readonly events: Payloads;
+  /** Its variables besides those of every service. */
+  readonly config: Shape;
+  readonly migrations: URL;
+  /** Makes its generated client. */
+  readonly client: (adapter: PrismaPg) => P;
+  readonly context: (base: BaseContext<P, Shape>) => Context;
+  /** A row for every rpc. */
+  readonly operations: Operations<Contract, Context>;
+  readonly background?: (context: Context) => Background;
+}
+
+/** Tests and the standalone put these in place of a service's own, and dispose of them themselves. */
+export interface Overrides {
+  readonly bus?: Bus;
+  readonly clock?: Clock;
+}
+
+export interface Runtime<C> {
+  readonly config: C;
+  readonly log: Logger;
+  readonly health: Health;
+}
+
+export interface Running<Context> extends AsyncDisposable {
+  readonly context: Context;
+  /** The public door, such as `http://127.0.0.1:4103`. */
+  readonly url: string;
+  /** The contract door, `host:port`. */
+  readonly address: string;
+  readonly principals: Principals;
+  /** Resolves when the tables are there. */
+  readonly migrated: Promise<void>;
+}
+
+export interface Service<Shape extends z.ZodRawShape = z.ZodRawShape, Context = unknown> {
+  readonly name: string;
+  readonly contract: DescService;
+  readonly operations: AnyOperations;
+  readonly migrations: URL;
+  readonly config: z.ZodObject<typeof common & Shape>;
+  /** Resolves as soon as it answers, even where PostgreSQL or the broker is still away: then with 503. */
+  start(runtime: Runtime<Config<Shape>>, overrides?: Overrides): Promise<Running<Context>>;
+  /** Applies the migrations and ends: for a job of the deployment. */
+  migrate(runtime: Pick<Runtime<Config<Shape>>, 'config' | 'log'>): Promise<void>;
+}
