@@ -91,6 +91,8 @@ export function sharesWork({ name, replica, spawnConsumer, failedRows, query }: 
     leader.consume({ order: 'strict', handle: handle('leader') });
     await leader.bus.publish(name(), [taskEvent('any')]);
     await eventually(() => active.has('leader'));
+    // Migrating takes an advisory lock too.
+    await standby.database.migrated;
     standby.consume({ order: 'strict', handle: handle('standby') });
     await query('SELECT pg_terminate_backend($1)', [(await holder())?.pid]);
     await eventually(() => handled.length === 2);
