@@ -42,9 +42,9 @@ const headers = {
   ].join('; '),
 };
 
-/** Browsers name HTML; a HEAD must not redeem anything either. */
+/** Only a GET that names JSON redeems: browsers, link previews and whatever takes anything get the page. */
 export const wantsPage = ({ method, headers: { accept = '' } }: IncomingMessage): boolean =>
-  method === 'HEAD' || /\btext\/html\b/.test(accept);
+  method === 'HEAD' || !/\bapplication\/json\b/i.test(accept);
 
 export function sendConnectPage({ request, response, headers: own }: Exchange): void {
   response.writeHead(200, { ...own, ...headers }).end(request.method === 'HEAD' ? undefined : page);

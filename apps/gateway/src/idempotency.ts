@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { Credential } from '@acsp/contracts/edge/v1/edge';
 import { AppError } from '@acsp/errors';
 import type { Idempotency } from '@acsp/operation';
 import { bytesOf } from './body.js';
 import type { Context } from './context.js';
+import { bearerToken } from './credentials/bearer-token.js';
 import type { Call } from './exchange.js';
 
 /** Answers true for a key that has a meaning here: secrets are kept nowhere, and a GET changes nothing. */
@@ -37,9 +39,16 @@ function keyOf({ request }: Call): string {
   });
 }
 
-/** An agent that registered again is another caller. Callers whom nothing proves are told apart by address. */
-const callerOf = ({ caller, address }: Call): string[] =>
-  caller?.aid === undefined ? [address] : [caller.aid, String(caller.registeredAt)];
+/**
+ * An agent that registered again is another caller. Callers whom nothing proves are told apart by address. Where a request may have ended its own
+ * caller, a repetition is known by what it still shows: the login key, or the AID of the key pair.
+ */
+function callerOf({ caller, address, route, request }: Call): string[] {
+  const loginKey = route.by.includes(Credential.LOGIN_KEY_UNCHECKED) ? bearerToken(request) : undefined;
+  if (loginKey !== undefined) return [loginKey];
+  if (caller?.aid === undefined) return [address];
+  return route.signature.signer === 'holder' ? [caller.aid] : [caller.aid, String(caller.registeredAt)];
+}
 
 /** Parts are told apart by their lengths. */
 function digest(...parts: readonly (string | Buffer)[]): string {

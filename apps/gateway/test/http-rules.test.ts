@@ -193,6 +193,8 @@ test('no header hides behind many others', async () => {
 
 test.each([
   ['GET', 'text/html,application/xhtml+xml,*/*;q=0.8'],
+  ['GET', '*/*'],
+  ['GET', ''],
   ['HEAD', 'application/json'],
 ])('a connect link is not redeemed by a %s with Accept %s', async (method, accept) => {
   const reply = await ask(gateway.url, method, '/api/acsp/connect/abc', { headers: { accept } });

@@ -46,7 +46,7 @@ test('holds no secret, whatever became of the request', async () => {
   await gateway.get('tasks', bearer(loginKey));
   await gateway.get('tasks', bearer(loginKey));
   await gateway.post('channels', { login_key: loginKey });
-  await gateway.get('connect/one-time-token-of-the-path');
+  await gateway.get('connect/one-time-token-of-the-path', { headers: { accept: 'application/json' } });
   await gateway.get('events/radio?token=stream-token-of-the-query');
   await gateway.get('nothing?token=stream-token-of-the-query');
   const body = signed(agent, { aid: agent.aid, timestamp: now() });

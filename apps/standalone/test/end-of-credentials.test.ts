@@ -1,6 +1,6 @@
 import { eventually } from '@acsp/testkit';
 import { startAnotherGateway } from './another-gateway.js';
-import { createCaller, startWorld, type TestAgent, type World } from './harness.js';
+import { createCaller, signedBody, startWorld, type TestAgent, type World } from './harness.js';
 
 let world: World;
 let another: Awaited<ReturnType<typeof startAnotherGateway>>;
@@ -18,12 +18,14 @@ afterAll(async () => {
 
 const statusAtEach = (agent: TestAgent) =>
   Promise.all(gateways.map(async ({ call }) => (await call(agent, 'GET /tasks')).body.code ?? 'works'));
-const initAtEach = ({ aid, publicKey: public_key, ...agent }: TestAgent) =>
-  Promise.all(
-    gateways.map(
-      async ({ callSigned }) => (await callSigned(agent, 'POST /agent-init', { aid, public_key })).body.code ?? 'works',
-    ),
-  );
+/** One after the other: two requests of one millisecond have one signature, and the second is refused as a replay. */
+async function initAtEach({ aid, publicKey: public_key, ...agent }: TestAgent): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const { callSigned } of gateways) {
+    outcomes.push((await callSigned(agent, 'POST /agent-init', { aid, public_key })).body.code ?? 'works');
+  }
+  return outcomes;
+}
 
 /** From the answer that ends it, a credential has a second. */
 const withinASecond = { timeoutMs: 1_000 };
@@ -78,4 +80,36 @@ test('a deleted agent may register again, a revoked one may not', async () => {
     expect(await statusAtEach(deleted)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']);
   }, withinASecond);
   await expect(world.register('Wim', revoked)).rejects.toThrow('AID_EXISTS');
+});
+
+describe('a request that ended its caller, repeated under its key, gets its first answer', () => {
+  async function expectReplay(request: string, sending: { body: string; headers: Record<string, string> }) {
+    const first = await world.send(request, sending);
+    expect(first.status).toBe(200);
+    await eventually(async () => {
+      const again = await world.send(request, sending);
+      expect(again).toMatchObject({ status: 200, body: first.body });
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+    }, withinASecond);
+    return first;
+  }
+
+  test('when it deleted the account', async () => {
+    const agent = await world.register('Dina');
+    const { aid } = agent;
+    const headers = { authorization: `Bearer ${agent.loginKey}`, 'idempotency-key': 'delete' };
+    const sending = { headers, body: JSON.stringify({ aid, confirm: true }) };
+    await expectReplay('POST /account-delete', sending);
+    await eventually(async () => expect(await statusAtEach(agent)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']));
+    await expectReplay('POST /account-delete', sending);
+  });
+
+  test('when it revoked the agent', async () => {
+    const agent = await world.register('Rolf');
+    const fields = { aid: agent.aid, public_key: agent.publicKey, timestamp: new Date().toISOString() };
+    const sending = { headers: { 'idempotency-key': 'revoke' }, body: signedBody(agent, fields) };
+    await expectReplay('POST /revoke', sending);
+    await eventually(async () => expect(await statusAtEach(agent)).toEqual(['INVALID_LOGIN_KEY', 'INVALID_LOGIN_KEY']));
+    await expectReplay('POST /revoke', sending);
+  });
 });

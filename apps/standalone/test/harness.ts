@@ -91,7 +91,7 @@ export function createCaller(
     const json = body === undefined ? undefined : { 'content-type': 'application/json' };
     const answer = await fetch(`${url}/api/acsp${path}`, {
       method,
-      headers: { ...json, ...headers },
+      headers: { accept: 'application/json', ...json, ...headers },
       body,
       signal: AbortSignal.timeout(10_000),
     });

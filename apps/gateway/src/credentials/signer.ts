@@ -1,8 +1,9 @@
 import { aidOf, isAid, isPublicKey } from '@acsp/crypto';
-import { AppError, type ErrorCode } from '@acsp/errors';
+import { AppError, type ErrorCode, toAppError } from '@acsp/errors';
 import { type Fields, given } from '@acsp/operation';
 import type { Context } from '../context.js';
 import type { Call } from '../exchange.js';
+import { hasKey } from '../idempotency.js';
 import type { KeyHolder } from '../keys/keys.js';
 import { refuseUsedUp } from '../rate-limit.js';
 import type { SignedRequest } from './signed-request.js';
@@ -20,7 +21,7 @@ export function findSigner(gateway: Context, call: Call, { fields }: SignedReque
     case 'registration':
       return newcomer(fields);
     case 'holder':
-      return holder(find, fields, rule.missingCode === 'MISSING_FIELDS' ? 'MISSING_FIELDS' : undefined);
+      return holder(call, fields, find);
     case 'agent':
       return find(readAid(fields, rule.aid));
   }
@@ -41,10 +42,16 @@ export const unusableKey = (fields: Fields): AppError =>
   refused('INVALID_PUBLIC_KEY', keyField(fields), 'is not a usable Ed25519 key');
 
 /** A registered agent that also shows its public key. */
-async function holder(find: (aid: string) => Promise<Signer>, fields: Fields, missing?: ErrorCode): Promise<Signer> {
+async function holder(call: Call, fields: Fields, find: (aid: string) => Promise<Signer>): Promise<Signer> {
+  const { missingCode } = call.route.signature;
+  const missing = missingCode === 'MISSING_FIELDS' ? missingCode : undefined;
   const aid = readAid(fields, ['aid'], missing);
   const publicKey = readKey(fields, 'public_key', missing);
-  const signer = await find(aid);
+  const signer = await find(aid).catch((error: unknown) => {
+    // A repetition of the request that ended the agent is answered from what was kept. The key proves the AID by itself.
+    if (toAppError(error).code !== 'AID_NOT_FOUND' || !hasKey(call) || aidOf(publicKey) !== aid) throw error;
+    return { aid, name: '', registeredAt: undefined, publicKey };
+  });
   if (signer.publicKey !== publicKey) throw new AppError('KEY_MISMATCH');
   return signer;
 }
