@@ -85,7 +85,9 @@ test('clears the endpoint when it is empty', async () => {
 
 test('refuses an update of nothing', async () => {
   const agent = await registered(identity);
-  expect(await update(agent)).toMatchObject(refused('NO_FIELDS'));
+  const nothing = await update(agent);
+  expect(nothing).toMatchObject(refused('NO_FIELDS'));
+  expect(nothing.body).not.toHaveProperty('errors');
   expect(await update(agent, { agent_name: null, owner_id: 'other' })).toMatchObject(refused('NO_FIELDS'));
 });
 

@@ -39,16 +39,22 @@ const lagGraceMs = 10_000;
  * Disposing publishes what is there.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { database, service, log } = options;
+  const { database, bus, service, log } = options;
   const wake = createWake();
   const lag = createLag(outboxLag, { service });
   let leads = false;
   const leading = database.session.lead(`relay of ${service}`, async (client, signal) => {
     await orAborted(database.migrated, signal);
     leads = true;
-    await publishAll(client, { ...options, wake, lag, signal }).finally(() => {
+    let graceMs = 0;
+    const publish = (events: Event[]) =>
+      bus.publish(service, events).catch((error) => {
+        graceMs = lagGraceMs;
+        throw error;
+      });
+    await publishAll(client, { ...options, publish, wake, lag, signal }).finally(() => {
       leads = false;
-      lag.end(signal.aborted ? 0 : lagGraceMs);
+      lag.end(signal.aborted ? 0 : graceMs);
     });
   });
   const listening = database.session.listen(channel, wake.wake);
@@ -69,7 +75,8 @@ export function startRelay(options: RelayOptions): Relay {
   };
 }
 
-interface Publishing extends RelayOptions {
+interface Publishing extends Omit<RelayOptions, 'bus'> {
+  readonly publish: (events: Event[]) => Promise<void>;
   readonly wake: Wake;
   readonly lag: Lag;
   readonly signal: AbortSignal;
@@ -105,7 +112,7 @@ const mark = {
 };
 
 /** Answers the number of rows that were there. */
-async function publishBatch(client: pg.Client, { bus, service, payloads, lag, log }: Publishing): Promise<number> {
+async function publishBatch(client: pg.Client, { publish, service, payloads, lag, log }: Publishing): Promise<number> {
   const { rows } = await client.query<OutboxRow>(unpublished);
   const [oldest] = rows;
   lag.at(oldest?.occurred_at);
@@ -123,7 +130,7 @@ async function publishBatch(client: pg.Client, { bus, service, payloads, lag, lo
       unusable.push(row.position);
     }
   }
-  await bus.publish(service, events);
+  await publish(events);
   await client.query({ ...mark, values: [usable, unusable] });
   published.inc({ service }, usable.length);
   parked.inc({ service }, unusable.length);

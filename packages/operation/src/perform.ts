@@ -43,7 +43,8 @@ function withoutNulls(fields: Fields): Fields {
 function invalidFields(issues: readonly z.core.$ZodIssue[]): AppError {
   const first = issues[0]?.message ?? '';
   const code: ErrorCode = isErrorCode(first) ? first : 'INVALID_FIELD';
-  return new AppError(code, { fields: issues.map(toFieldError) });
+  // A rule about the whole input has no field to name.
+  return new AppError(code, { fields: issues.filter(({ path }) => path.length > 0).map(toFieldError) });
 }
 
 function toFieldError(issue: z.core.$ZodIssue): FieldError {
