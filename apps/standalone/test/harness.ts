@@ -69,7 +69,7 @@ export async function startWorld({ rateLimitScale = 100_000 } = {}): Promise<Wor
   const databaseUrl = (service: Service) =>
     Object.assign(new URL(serverUrl('postgres')), { pathname: `/${prefix}${service}` }).href;
   const pools = Object.fromEntries(
-    services.map((name) => [name, new pg.Pool({ connectionString: databaseUrl(name), max: 2 })]),
+    services.map((name) => [name, new pg.Pool({ connectionString: databaseUrl(name), max: 2 }).on('error', () => {})]),
   );
   stack.defer(async () => void (await Promise.all(Object.values(pools).map((pool) => pool.end()))));
   return {

@@ -1,9 +1,11 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { SearchService } from '@acsp/contracts/search/v1/search';
+import { type Coalesce, createCoalesce } from '@acsp/database';
 import type { BaseContext, Peer } from '@acsp/service';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
+import type { Page } from './operations/list-tasks.js';
 import type { KnownTask } from './task/known-tasks.js';
 
 /** The variables of tasks besides those of every service; README.md lists them for operators. */
@@ -23,6 +25,8 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly known: LRUCache<string, KnownTask>;
   /** Changes of one task that wait for each other in this process. */
   readonly turns: Map<string, Promise<void>>;
+  /** Pages of lists that are being read, by their filters and place. */
+  readonly pages: Coalesce<Page>;
   /** How many tasks pass a filter, where that takes long to count: as of the last two seconds. */
   readonly totals: LRUCache<string, Promise<number>>;
 }
@@ -35,6 +39,7 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
     search: SEARCH_GRPC === undefined ? undefined : base.peer(SearchService, SEARCH_GRPC),
     known: new LRUCache({ max: 5_000, maxSize: 20_000, sizeCalculation: ({ task }) => 1 + task.claims.length }),
     turns: new Map(),
+    pages: createCoalesce(),
     totals: new LRUCache({ max: 500, ttl: 2_000 }),
   };
 }

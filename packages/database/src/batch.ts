@@ -14,7 +14,7 @@ export interface BatchStatement<Input, Row> {
   readonly key: (input: Input) => string;
   /** It changes nothing: inputs of one key are one input. */
   readonly readOnly?: boolean;
-  /** Inputs of a run, where rows may be large; 32 when absent. */
+  /** Inputs of a run, where rows may be large; 128 when absent. */
   readonly maxInputs?: number;
   /** The type of a row, and nothing else. */
   readonly row?: Row;
@@ -66,7 +66,7 @@ export function createBatch(options: BatchOptions): Batch {
   };
 }
 
-function createQueue({ readOnly = false, maxInputs = 32 }: BatchStatement<never, unknown>, run: Run) {
+function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never, unknown>, run: Run) {
   let waiting: Waiting[] = [];
   const inFlight = new Set<string>();
   let [runs, startedAt, planned] = [0, 0, false];

@@ -16,6 +16,8 @@ let opened: AsyncDisposable[] = [];
 beforeAll(async () => {
   database = await testDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 1, idleTimeoutMillis: 0 });
+  // The pool has ended before its connections have closed, which dropping the database then kills.
+  pool.on('error', ignore);
 });
 afterEach(async () => {
   for (const each of opened.reverse()) await each[Symbol.asyncDispose]();

@@ -165,10 +165,20 @@ function onceOf(route: Route, { idempotency }: Principal, reply: Reply): Once | 
   return { ...idempotency, encode: (answer) => textOf(encode(route, reply, answer)) };
 }
 
-function encode({ desc, answer, status }: Route, reply: Reply, output: unknown) {
+function encode(route: Route, reply: Reply, output: unknown) {
+  return { status: reply.status ?? route.status, body: encoded.get(output as object) ?? bodyOf(route, output) };
+}
+
+/** Texts of answers that many requests share, which handlers have frozen. */
+const encoded = new WeakMap<object, string>();
+
+function bodyOf({ desc, answer }: Route, output: unknown): string | Uint8Array {
   const json = toJson(desc.output, output);
   const body = answer === undefined ? json : json[answer];
-  return { status: reply.status ?? status, body: body instanceof Uint8Array ? body : JSON.stringify(body) };
+  if (body instanceof Uint8Array) return body;
+  const text = JSON.stringify(body);
+  if (Object.isFrozen(output)) encoded.set(output as object, text);
+  return text;
 }
 
 const textOf = ({ status, body }: ReturnType<typeof encode>): KeptAnswer => ({

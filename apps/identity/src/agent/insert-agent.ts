@@ -26,7 +26,12 @@ export async function insertAgent(
   const key = newLoginKey(clock.now(), loginKeyDays);
   const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata } = registration;
   const inserted = await database.batch(insertAgents, {
-    ...{ aid, public_key, agent_name, capabilities, description, metadata },
+    aid,
+    public_key,
+    agent_name,
+    capabilities,
+    description,
+    metadata,
     owner_id: owner_id ?? null,
     endpoint: endpoint ?? null,
     region_id: config.REGION_ID,

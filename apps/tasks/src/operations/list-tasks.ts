@@ -1,5 +1,5 @@
-import { ListTasksRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { aid, fieldsOf, oneOf, queryInteger, uuid } from '@acsp/operation';
+import { ListTasksRequestSchema, type ListTasksResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
+import { aid, fieldsOf, oneOf, type PublicOf, queryInteger, uuid } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { TaskStatus } from '../generated/prisma/enums.js';
@@ -10,8 +10,19 @@ import { presentSummary } from '../task/present.js';
 
 type Input = z.infer<typeof listTasksInput>;
 
-/** One page of the tasks that pass every filter. */
-export async function listTasks(context: Context, input: Input) {
+/**
+ * One page of the tasks that pass every filter. Workers that look for work ask for the same page at the same time: they share one reading of it,
+ * and one answer.
+ */
+export function listTasks(context: Context, { aid: _aid, ...query }: Input): Promise<Page> {
+  return context.pages(JSON.stringify(query), async () => Object.freeze(await readPage(context, query)));
+}
+
+export type Page = PublicOf<typeof ListTasksResponseSchema>;
+
+type Query = Omit<Input, 'aid'>;
+
+async function readPage(context: Context, input: Query): Promise<Page> {
   const now = context.clock.now();
   const found = await context.database.query<Row>(pageQuery(input, now));
   const rows = found.slice(0, input.limit);
@@ -27,7 +38,7 @@ export async function listTasks(context: Context, input: Input) {
 
 type Row = Parameters<typeof presentSummary>[0];
 
-interface Page {
+interface Shown {
   readonly shown: number;
   readonly has_more: boolean;
   readonly now: Date;
@@ -36,8 +47,8 @@ interface Page {
 /** Up to here a total is counted for each request; beyond it may be two seconds old. */
 const exactLimit = 250;
 
-async function totalOf({ database, totals }: Context, input: Input, { shown, has_more, now }: Page): Promise<number> {
-  const { limit: _limit, offset, sort: _sort, cursor, aid: _aid, ...filters } = input;
+async function totalOf({ database, totals }: Context, input: Query, { shown, has_more, now }: Shown): Promise<number> {
+  const { limit: _limit, offset, sort: _sort, cursor, ...filters } = input;
   const isPlaced = cursor === undefined && (shown > 0 || offset === 0);
   const reached = isPlaced ? offset + shown : 0;
   // The last page tells by itself how many there are.

@@ -38,7 +38,13 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
   const answer = { id, task_id, sender_aid, msg_type, content, created_at: at };
   const about = { before: task, after: task, claim_id: null, actor: sender_aid, message_id: id, at } as const;
   const row: Post = {
-    ...{ ...message, id, task_id, version: task.version, sender_aid, sender_name: sender.name, created_at: at },
+    id,
+    task_id,
+    version: task.version,
+    sender_aid,
+    sender_name: sender.name,
+    created_at: at,
+    ...message,
     ...taskEvent({ ...about, type: 'task.message_posted' }),
     ...answerRow(call.once, answer),
   };

@@ -54,8 +54,8 @@ async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent,
   const state = stateOf(task);
   const says = `${noticeName(creator.name)} created the task`;
   const row: Insertion = {
-    ...task,
     parent_version: parent?.version ?? null,
+    ...task,
     ...recordOf(undefined, state, { event: 'task.created', says, actor: creator.aid }, at),
     ...answerRow(call.once, answer),
   };
@@ -91,8 +91,6 @@ type NewTask = Omit<Task, 'version'>;
 
 function newTask(draft: TaskDraft, { creator, parent, at }: Origin): NewTask {
   return {
-    ...draft,
-    ...unclaimed,
     id: newId(),
     creator_aid: creator.aid,
     creator_name: creator.name,
@@ -105,15 +103,25 @@ function newTask(draft: TaskDraft, { creator, parent, at }: Origin): NewTask {
     workspace_id: parent?.workspace_id ?? draft.workspace_id ?? null,
     group_id: parent?.group_id ?? draft.group_id ?? null,
     created_at: at,
+    title: draft.title,
+    description: draft.description,
+    requirements: draft.requirements,
+    tags: draft.tags,
+    priority: draft.priority,
+    ttl_minutes: draft.ttl_minutes,
+    max_claims: draft.max_claims,
+    metadata: draft.metadata,
+    ...unclaimed,
   };
 }
 
 /** What the rules see of a new task: not its texts, which would be kept in memory. */
-const stateOf = (task: NewTask): TaskState => {
+function stateOf(task: NewTask): TaskState {
   const row = { ...task, version: 0 };
-  const state = Object.fromEntries(stateColumns.map((column) => [column, row[column]]));
-  return { ...(state as Omit<TaskState, 'claims'>), claims: [] };
-};
+  const state: { [column: string]: unknown } = { claims: [] };
+  for (const column of stateColumns) state[column] = row[column];
+  return state as unknown as TaskState;
+}
 
 /** A task that nobody has claimed. */
 const unclaimed = {
@@ -163,16 +171,16 @@ interface Insertion extends Pick<NewTask, keyof typeof inserted>, Record, EventR
 const columns = { ...inserted, parent_version: 'int', ...recordColumns, ...answerColumns } as const;
 const names = Object.keys(inserted).join(', ');
 
-const insertion = `
-  inserted AS (INSERT INTO task (${names}) SELECT ${names} FROM made),
-  ${insertRecords('made')},
-  ${keepAnswers('made')}`;
+const insertion = (rows: string) => `
+  inserted AS (INSERT INTO task (${names}) SELECT ${names} FROM ${rows}),
+  ${insertRecords(rows)},
+  ${keepAnswers(rows)}`;
 
 const insertRoot: BatchStatement<Insertion, object> = {
   name: 'create task',
   columns,
   key: ({ id }) => id,
-  text: `, made AS (SELECT * FROM input), ${insertion} SELECT id AS key FROM made`,
+  text: `, ${insertion('input')} SELECT id AS key FROM input`,
 };
 
 /** Subtasks of one parent are written one after the other; the parent counts them, which is no change of its state. */
@@ -181,12 +189,11 @@ const insertSubtask: BatchStatement<Insertion, object> = {
   columns,
   key: ({ parent_id }) => parent_id ?? '',
   text: `
-    , parent AS (
-      SELECT task.id FROM input JOIN task ON task.id = input.parent_id AND task.version = input.parent_version
+    , made AS (
+      SELECT input.* FROM input JOIN task ON task.id = input.parent_id AND task.version = input.parent_version
       FOR NO KEY UPDATE OF task SKIP LOCKED
     ),
-    counted AS (UPDATE task SET subtasks_count = subtasks_count + 1 FROM parent WHERE task.id = parent.id),
-    made AS (SELECT input.* FROM input JOIN parent ON parent.id = input.parent_id),
-    ${insertion}
+    counted AS (UPDATE task SET subtasks_count = subtasks_count + 1 FROM made WHERE task.id = made.parent_id),
+    ${insertion('made')}
     SELECT parent_id AS key FROM made`,
 };

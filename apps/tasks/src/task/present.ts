@@ -29,13 +29,8 @@ export function presentSummary(row: SummaryRow, now: Date): PublicOf<typeof Task
 }
 
 export function presentTask(row: Omit<Task, 'version'>, now: Date): PublicOf<typeof TaskSchema> {
-  const { result, metadata, ...rest } = row;
-  return {
-    ...rest,
-    ...presentSummary(rest, now),
-    result: result as JsonObject | null,
-    metadata: metadata as JsonObject,
-  };
+  const { result, metadata } = row;
+  return { ...row, ...presentSummary(row, now), result: result as JsonObject | null, metadata: metadata as JsonObject };
 }
 
 type ClaimRow = Omit<Aggregated<Claim>, 'agent_since'>;

@@ -54,6 +54,8 @@ export function harness(start: () => Promise<Broker>): Harness {
   beforeAll(async () => {
     [broker, server] = await Promise.all([start(), testDatabase()]);
     pool = new pg.Pool({ connectionString: server.url, max: 2 });
+    // The pool has ended before its connections have closed, which dropping the database then kills.
+    pool.on('error', () => {});
   });
   beforeEach(() => {
     tests += 1;
