@@ -48,7 +48,7 @@ type Run = (chosen: Chosen) => Promise<void>;
 
 /** While a run is in flight, further inputs gather for the next one; beside a run that is slow a second one begins. */
 const maxRuns = 2;
-const slowMs = 10;
+const slowMs = 5;
 const maxWaitMs = 2_000;
 /** A statement that PostgreSQL begins later than this does nothing: with its time-out of 5 s it ends before the client's of 8 s. */
 const startWithinMs = 2_500;
