@@ -32,7 +32,7 @@ export async function prepare(say) {
   }
 }
 
-/** What still stands from the last time; the results are looked at too, because people delete them. */
+/** The results that still stand from the last time; the results are looked at too, because people delete them. */
 function unchanged(prints) {
   let stamp = {};
   try {

@@ -41,7 +41,7 @@ export async function claimWhenFree(directory, { timeoutMs, onWait = () => {} })
   }
 }
 
-/** Whether the process that had this pid and start time still runs. A zombie does not. */
+/** True when the process that had this pid and start time still runs. A zombie does not. */
 export function isRunning(pid, start) {
   try {
     process.kill(pid, 0);

@@ -65,7 +65,7 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
   }
 }
 
-/** What the operator set besides the standalone's own variables: TRUST_PROXY, RATE_LIMITS, REGION_ID and their like. */
+/** The variables that the operator set besides the standalone's own: TRUST_PROXY, RATE_LIMITS, REGION_ID and their like. */
 function inherited(config: Config): Record<string, string> {
   const texts = Object.entries(config).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);

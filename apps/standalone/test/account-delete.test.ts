@@ -1,7 +1,7 @@
 import { eventually } from '@acsp/testkit';
 import { startWorld, type TestAgent, type World } from './harness.js';
 
-// What becomes of tasks when an agent deletes its account: identity says so on the bus, and tasks acts on it.
+// Tasks are cancelled and claims withdrawn when an agent deletes its account: identity says so on the bus, and tasks acts on it.
 
 let world: World;
 let stays: TestAgent;

@@ -63,7 +63,7 @@ async function faultsOf(cases: readonly Case[]): Promise<string[]> {
   return faults.filter((fault) => fault !== undefined);
 }
 
-/** What is wrong with the answer, if anything. */
+/** The fault of the answer; undefined when it has none. */
 async function faultOf({ label, request, sending, expected }: Case): Promise<string | undefined> {
   const began = performance.now();
   const answer = await world.send(request, sending);

@@ -30,7 +30,7 @@ export interface Sending {
 export interface World extends AsyncDisposable {
   readonly standalone: Standalone;
   readonly url: string;
-  /** Of the scheduler. */
+  /** The token of the scheduler. */
   readonly internalToken: string;
   readonly databaseUrl: (service: Service) => string;
   readonly database: (service: Service) => pg.Pool;

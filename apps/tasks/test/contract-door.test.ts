@@ -13,7 +13,7 @@ import { draft, nowhere } from './steps.js';
 
 let tasks: Tasks;
 let clock: TestClock;
-/** Of a service that acts for agents. */
+/** The client of a service that acts for agents. */
 let client: Peer<typeof TasksService>;
 const [ann, bob, eve] = [agent('Ann'), agent('Bob'), agent('Eve')];
 const as = (caller: Principal) => ({ caller, timeoutMs: 20_000 });

@@ -55,7 +55,7 @@ test.each(['claimed', 'pending'] as const)(
   },
 );
 
-/** What each writer is told about a task that has run out, by an agent that could have acted on it a moment ago. */
+/** The refusal that each writer gets about a task that has run out, from an agent that could have acted on it a moment ago. */
 const refusals = {
   claimed: [
     ['claim again', 409, 'TASK_NOT_OPEN', (id: string) => steps.claim(bob, id)],

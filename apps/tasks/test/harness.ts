@@ -13,17 +13,17 @@ export type Tasks = TestService<Context>;
 
 export interface Options {
   readonly clock?: TestClock;
-  /** Of a service that runs already, to share it. */
+  /** The database of a service that runs already, to share it. */
   readonly databaseUrl?: string;
-  /** Of an identity service, in place of the one that knows every agent but the stranger. */
+  /** The address of an identity service, in place of the one that knows every agent but the stranger. */
   readonly identityAddress?: string;
-  /** Of a search service; absent as where none is deployed. */
+  /** The address of a search service; absent as where none is deployed. */
   readonly searchAddress?: string;
   /** How long a claim waits for search; the service's own limit when absent. */
   readonly matchTimeoutMs?: number;
-  /** Whether the service's own sweeps may run; otherwise only those of the test do. */
+  /** True lets the service's own sweeps run; otherwise only those of the test do. */
   readonly sweeps?: boolean;
-  /** Whether to wait for the tables; false where the database is away. */
+  /** False does not wait for the tables: for a database that is away. */
   readonly migrated?: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function startTasks(options: Options = {}): Promise<Tasks> {
     MATCH_TIMEOUT_MS: matchTimeoutMs?.toString(),
   };
   const tasks = stack.use(await startService(service, { ...rest, migrated, env }));
-  // Of services that share a database, the first holds the sweeps of all.
+  // The first of several services on one database holds the sweeps of all.
   if (migrated && !sweeps && options.databaseUrl === undefined) await holdSweeps(tasks);
   return { ...tasks, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }

@@ -6,7 +6,7 @@ import { allAtOnce, holdTask } from './hold-task.js';
 import { type Steps, stepsOf, taskIn } from './steps.js';
 import { tracesOf } from './traces.js';
 
-// What happens while somebody else has a task's row locked: an administrator, a migration, another replica that stands still.
+// A task's row is locked by somebody else: an administrator, a migration, another replica that stands still.
 
 let clock: TestClock;
 let tasks: Tasks;

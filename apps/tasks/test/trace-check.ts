@@ -8,7 +8,7 @@ import type { Answer, Tasks } from './harness.js';
 import { stepsOf } from './steps.js';
 import { tracesOf } from './traces.js';
 
-/** What one change of a task should leave. Statuses are of the task afterwards unless they say otherwise. */
+/** The rows that one change of a task should leave. Statuses are of the task afterwards unless they say otherwise. */
 export interface Expected {
   readonly type: string;
   readonly audience: readonly Agent[];
@@ -16,7 +16,7 @@ export interface Expected {
   readonly previousStatus?: string;
   readonly claimId?: string | ((answer: Answer) => string);
   readonly note?: string;
-  /** Of the system message; absent where the event comes with an agent's own message. */
+  /** The text of the system message; absent where the event comes with an agent's own message. */
   readonly says?: string;
 }
 

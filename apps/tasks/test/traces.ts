@@ -8,7 +8,7 @@ export interface EventRow {
   readonly payload: Readonly<Record<string, string>>;
 }
 
-/** What the changes of a task have left in the tables: log entries, events and system messages, oldest first. */
+/** The rows that the changes of a task have left: log entries, events and system messages, oldest first. */
 export async function tracesOf({ context }: Tasks, taskId: string) {
   const { prisma } = context.database;
   const log = await prisma.logEntry.findMany({ where: { task_id: taskId }, orderBy: { position: 'asc' } });

@@ -1,6 +1,6 @@
 import type { Tasks } from './harness.js';
 
-/** What no race may break, for every task that there is. */
+/** The invariants that no race may break, for every task that there is. */
 export async function expectTrueTables(tasks: Tasks): Promise<void> {
   const wrong = await tasks.context.database.prisma.$queryRaw`
     SELECT task.id, task.status, task.claims_count, live, accepted, pending FROM task

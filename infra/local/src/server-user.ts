@@ -16,7 +16,7 @@ export async function serverUser(directory: string): Promise<ServerUser | undefi
   return uid === 0 ? nobody : { uid, gid };
 }
 
-/** Whether the user can walk from the root into this directory, or run this program: the same bit says both. */
+/** True when the user can walk from the root into this directory, or run this program: the same bit says both. */
 export async function canReach(user: ServerUser, path: string): Promise<boolean> {
   const { mode, uid, gid } = await stat(path);
   const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;

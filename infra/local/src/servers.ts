@@ -9,7 +9,7 @@ import { LocalServerError } from './local-server-error.js';
 /** A server of this machine, for one owner. */
 export interface LocalServer extends AsyncDisposable {
   url: string;
-  /** Of the process that runs now. */
+  /** The id of the process that runs now. */
   readonly pid: number;
   /** SIGKILL: what an outage looks like. */
   kill(): Promise<void>;

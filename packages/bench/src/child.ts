@@ -21,7 +21,7 @@ export interface ChildOptions {
 
 const stopMs = 10_000;
 
-/** What the apps' own `start` scripts give them; the baseline and the worker get it too. */
+/** The options that the apps' own `start` scripts give them; the baseline and the worker get them too. */
 const nodeOptions = ['--max-semi-space-size=64'];
 
 /** A Node process of the run. It is stopped by SIGTERM at the end, and by a guard when the run itself is killed. */

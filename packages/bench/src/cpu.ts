@@ -25,7 +25,7 @@ export function readCpu(servers: readonly Measured[]): CpuTimes {
   return times;
 }
 
-/** What was used between two readings. */
+/** The CPU time between two readings. */
 export function cpuBetween(before: CpuTimes, after: CpuTimes): CpuTimes {
   return new Map([...after].map(([name, time]) => [name, time - (before.get(name) ?? 0)]));
 }

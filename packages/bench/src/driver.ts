@@ -12,7 +12,7 @@ export interface Request {
 /** Sends a request and answers its body; throws on any status but the expected one. */
 export type Send = (request: Request) => Promise<string>;
 
-/** What one connection does again and again: one request, or several that follow from each other. False ends the load early. */
+/** The work that one connection does again and again: one request, or several that follow from each other. False ends the load early. */
 export type Journey = (send: Send) => Promise<unknown>;
 
 export interface Load {
@@ -26,7 +26,7 @@ export interface Load {
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Of every request, in milliseconds. */
+  /** The latency of every request, in milliseconds. */
   readonly latencies: number[];
 }
 

@@ -7,7 +7,7 @@ import { percentile } from './latency.js';
 
 // A process of its own, as a worker that serves many agents would be: it runs cycles on command until its parent ends it.
 
-/** What the parent sends. */
+/** The message of the parent. */
 export interface CycleOrder {
   readonly address: string;
   readonly secret: string;
@@ -16,7 +16,7 @@ export interface CycleOrder {
   readonly seconds: number;
 }
 
-/** What it answers. */
+/** The answer of the worker. */
 export interface CycleResult {
   readonly cycles: number;
   readonly seconds: number;

@@ -4,7 +4,7 @@ import { readProcesses } from './cpu.js';
 
 const windowMs = 1_000;
 
-/** What the numbers were measured on, and who else was using it. */
+/** The machine that the numbers were measured on, and who else was using it. */
 export async function describeMachine(postgresVersion: string): Promise<string> {
   const [cpu] = cpus();
   const before = readProcesses();

@@ -7,14 +7,14 @@ import type { Side } from './sides/side.js';
 
 export const connections = 64;
 
-/** What one load on one side gave. */
+/** The figures of one load on one side. */
 export interface Sample {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** CPU time a request in microseconds, by process, with the work that was still to do when the last answer was there. */
   readonly cpuUs: CpuTimes;
-  /** Of the load generator; it shares the cores with the servers. */
+  /** The CPU time of the load generator; it shares the cores with the servers. */
   readonly driverUs: number;
 }
 

@@ -3,7 +3,7 @@ import type { Pace } from './compare.js';
 
 export interface Options {
   readonly pace: Pace;
-  /** Whether a form or scenario of this name is asked for. */
+  /** True when a form or scenario of this name is asked for. */
   readonly wants: (name: string) => boolean;
 }
 

@@ -11,7 +11,7 @@ export interface Servers extends AsyncDisposable {
     database(name: string): Promise<string>;
     readonly serverUrl: string;
     readonly version: string;
-    /** What autovacuum does within minutes: without statistics a planner guesses, on either side. */
+    /** Does what autovacuum does within minutes: without statistics a planner guesses, on either side. */
     analyze(): Promise<void>;
   };
   readonly nats: Measured & { readonly url: string };

@@ -33,7 +33,7 @@ export interface Consumer {
 }
 
 export interface ConsumerOptions {
-  /** Of the service, with the outbox's tables. */
+  /** The database of the service, with the outbox's tables. */
   readonly database: Pick<Postgres, 'pool' | 'session' | 'migrated'>;
   readonly bus: Bus;
   readonly log: Log;

@@ -1,7 +1,7 @@
 /** The subject of an event: `acsp.<service>.<noun>.<past verb>`. */
 export const subjectOf = (service: string, type: string): string => `acsp.${service}.${type}`;
 
-/** Whether one of the patterns takes a subject, as NATS reads them: `*` is one token, `>` at the end is one or more. */
+/** True when one of the patterns takes a subject, as NATS reads them: `*` is one token, `>` at the end is one or more. */
 export function subjectMatcher(patterns: readonly string[]): (subject: string) => boolean {
   const parsed = patterns.map((pattern) => pattern.split('.'));
   return (subject) => {

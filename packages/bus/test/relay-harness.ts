@@ -12,7 +12,7 @@ import { titleOf } from './task-event.js';
 export interface RelayHarness<B extends Broker = Broker> {
   readonly broker: () => B;
   readonly bus: () => Bus;
-  /** Of the service whose outbox is published. */
+  /** The database of the service whose outbox is published. */
   readonly database: () => Postgres;
   /** A relay on the session of `database`, or as a replica on a session of its own. */
   relay(options?: { readonly publish?: Bus['publish']; readonly database?: Postgres }): Relay;

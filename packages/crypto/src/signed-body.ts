@@ -4,7 +4,7 @@ import { byte, endOfString, endOfValue, skipSpace } from './json-bytes.js';
 export interface SignedBody {
   /** Lowercased text of the top-level member `signature`; undefined without one; null when its value is not a string. */
   readonly signature: string | null | undefined;
-  /** What was signed: the body without that member. */
+  /** The signed bytes: the body without that member. */
   readonly bytes: Buffer;
 }
 

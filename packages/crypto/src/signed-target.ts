@@ -3,7 +3,7 @@ import { AppError } from '@acsp/errors';
 export interface SignedTarget {
   /** Lowercased and percent-decoded; undefined when the parameter is absent. */
   readonly signature: string | undefined;
-  /** What was signed: the target without that parameter. */
+  /** The signed bytes: the target without that parameter. */
   readonly bytes: Buffer;
 }
 

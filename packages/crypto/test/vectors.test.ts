@@ -75,7 +75,7 @@ describe('public-keys.json', () => {
   });
 });
 
-/** Whether even the lax decoding takes it for a point. */
+/** True when even the lax decoding takes it for a point. */
 function isPoint(publicKey: string): boolean {
   try {
     ed25519.Point.fromHex(publicKey, true);

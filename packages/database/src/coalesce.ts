@@ -1,4 +1,4 @@
-/** Runs what is asked for under a key once for all who ask while they wait. */
+/** Runs a reading once for all who wait for one under the same key. */
 export type Coalesce<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
 
 /**

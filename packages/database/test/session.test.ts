@@ -220,7 +220,7 @@ describe('a ping', () => {
   });
 });
 
-/** What stands between a session and PostgreSQL, for outages of one session. */
+/** A proxy between a session and PostgreSQL, for outages of one session. */
 async function postgresProxy() {
   const { hostname, port } = new URL(database.url);
   const sockets = new Set<Socket>();

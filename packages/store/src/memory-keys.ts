@@ -3,7 +3,7 @@ import { AppError } from '@acsp/errors';
 export interface MemoryLimits {
   /** 100,000 by default. */
   readonly maxKeys?: number;
-  /** Of keys and values together, counted in UTF-16 units. 64 Mi by default. */
+  /** The size of keys and values together, counted in UTF-16 units. 64 Mi by default. */
   readonly maxLength?: number;
 }
 

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { createRateLimiter, createStore, type RateLimiter, type Store } from '../src/index.js';
 import { logLines } from './log-lines.js';
 
-/** What an operator sees: the process is gone, or it is there and does not answer. */
+/** The outages that an operator sees: the process is gone, or it is there and does not answer. */
 const outages = {
   killed: { begin: (redis: LocalServer) => redis.kill(), end: (redis: LocalServer) => redis.restart() },
   hanging: {

@@ -4,5 +4,5 @@
  */
 const visible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Whether a text shows nothing: white space, controls, format and default-ignorable characters, U+2800 and U+3164, or no character at all. */
+/** True when a text shows nothing: white space, controls, format and default-ignorable characters, U+2800 and U+3164, or no character at all. */
 export const isBlank = (text: string): boolean => !visible.test(text);

@@ -1,12 +1,12 @@
 export interface JsonLimits {
-  /** Of the value as compact JSON in UTF-8. */
+  /** The limit of the value as compact JSON in UTF-8. */
   readonly maxBytes: number;
   /** The outer object is level 1. */
   readonly maxDepth: number;
 }
 
 /**
- * What is wrong with a value that is to be kept as a JSON object, in words that follow the field's name; undefined when it is fine. It
+ * The fault of a value that is to be kept as a JSON object, in words that follow the field's name; undefined when it is fine. It
  * refuses what PostgreSQL's jsonb cannot hold (NUL, unpaired surrogates), numbers beyond a double (`1e400` parses as infinity) and
  * members named `__proto__`. It goes level by level, so no depth overflows the stack.
  */
@@ -30,7 +30,7 @@ export function jsonFault(value: unknown, { maxBytes, maxDepth }: JsonLimits): s
   return Buffer.byteLength(JSON.stringify(value)) > maxBytes ? tooLarge(maxBytes) : undefined;
 }
 
-/** What keeps a text out of PostgreSQL: a NUL character or an unpaired surrogate. */
+/** The characters that PostgreSQL refuses in a text: NUL and unpaired surrogates. */
 export function textFault(text: string): 'nul' | 'surrogate' | undefined {
   if (text.includes('\0')) return 'nul';
   return text.isWellFormed() ? undefined : 'surrogate';

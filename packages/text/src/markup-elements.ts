@@ -9,7 +9,7 @@ const obsolete = [
   ...['plaintext', 'rb', 'rtc', 'spacer', 'strike', 'tt', 'xmp'],
 ];
 
-/** Of SVG 2 and Filter Effects, newer than the list of SVG 1.1. */
+/** Elements of SVG 2 and Filter Effects, newer than the list of SVG 1.1. */
 const newerSvg = ['discard', 'feDropShadow'];
 
 const elements = new Set(
@@ -18,5 +18,5 @@ const elements = new Set(
 
 const longest = Math.max(...[...elements].map((name) => name.length));
 
-/** Whether HTML, SVG or MathML define an element of this name, in any case. */
+/** True when HTML, SVG or MathML define an element of this name, in any case. */
 export const isElement = (name: string): boolean => name.length <= longest && elements.has(name.toLowerCase());

@@ -23,5 +23,5 @@ export function startsWithOpening(text: string): boolean {
   return first?.at === 0;
 }
 
-/** Whether what follows the start tag is markup too, up to the end tag. */
+/** True when the text behind the start tag is markup too, up to the end tag. */
 export const takesContent = (name: string): boolean => /^(?:script|style)$/i.test(name);

@@ -20,7 +20,7 @@ export interface Reconnecting<T> extends AsyncDisposable {
 }
 
 export interface ReconnectingOptions<T> {
-  /** Of the server, in log lines. */
+  /** The name of the server, in log lines. */
   readonly name: string;
   readonly open: () => Promise<Link<T>>;
   readonly log: Log;

@@ -9,7 +9,7 @@ export interface Seen {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Of the signed principal. */
+  /** The signed principal. */
   readonly caller: Principal;
 }
 

@@ -20,7 +20,7 @@ export interface Others {
 
 const wrongKeys = ['nk_short', 'nk_'.padEnd(46, 'x'), 'null', '[object Object]', 'nk_'.padEnd(4_000, 'x')];
 
-/** What an operation must refuse for the credential alone, in a request that is right otherwise. */
+/** The credentials that an operation must refuse, in a request that is right otherwise. */
 export function badCredentials(draft: Draft, others: Others): BadCredential[] {
   switch (proofOf(draft.target.route)) {
     case 'none':

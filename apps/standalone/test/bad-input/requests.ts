@@ -48,7 +48,7 @@ export function withField(draft: Draft, name: string, text: string | undefined):
   return { ...draft, texts: { ...draft.texts, [name]: text } };
 }
 
-/** What goes over the wire. */
+/** A request as it goes over the wire. */
 export function write({
   target: { http },
   texts,

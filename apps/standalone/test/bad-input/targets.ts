@@ -37,7 +37,7 @@ export const targets: readonly Target[] = services.flatMap(({ name: service, ope
   }),
 );
 
-/** Whether another operation of the same path serves the sample once this field is gone. */
+/** True when another operation of the same path serves the sample once this field is gone. */
 export function hasAlternative({ route }: Target, { fields }: Sample, name: string): boolean {
   const { [name]: _gone, ...rest } = fields;
   const forms = routes.filter(({ method, path }) => method === route.method && path === route.path);

@@ -5,5 +5,5 @@ export const plain = ({ status, body }: Answer) => ({ status, body });
 
 export const refusal = ({ status, body }: Answer) => ({ status, code: body.code as string });
 
-/** What `refusal` gives for this code. */
+/** The answer that `refusal` gives for this code. */
 export const refused = (code: ErrorCode) => ({ status: catalogue[code].http, code });

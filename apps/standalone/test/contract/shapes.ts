@@ -1,4 +1,4 @@
-// What answers are made of, for comparison by shape.
+// The parts of answers, for comparison by shape.
 
 const matching = (form: RegExp) => expect.stringMatching(form);
 

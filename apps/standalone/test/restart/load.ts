@@ -1,6 +1,6 @@
 import { createCaller, type TestAgent } from '../harness.js';
 
-/** What was answered with success before the service died. */
+/** The requests that were answered with success before the service died. */
 export interface Promised {
   /** Task to creator. */
   readonly created: Map<string, string>;

@@ -10,7 +10,7 @@ export interface StandaloneProcess {
   stop(): Promise<number | null>;
 }
 
-/** What `npm start` runs, on embedded infrastructure in a directory of its own. Resolves at its ready line. */
+/** The process that `npm start` runs, on embedded infrastructure in a directory of its own. Resolves at its ready line. */
 export async function startProcess(dataDir: string): Promise<StandaloneProcess> {
   const env = { ...process.env, PORT: '0', DATA_DIR: dataDir, RATE_LIMIT_SCALE: '10000', LOG_LEVEL: 'error' };
   const main = new URL('../../src/main.ts', import.meta.url);

@@ -1,4 +1,4 @@
-/** What is new each time, by its shape. */
+/** The values that are new each time, by their shape. */
 const shapes: readonly (readonly [name: string, form: RegExp])[] = [
   ['time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/],
   ['UUID', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],

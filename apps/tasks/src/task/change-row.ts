@@ -5,7 +5,7 @@ import { events } from '../events.js';
 import type { Change } from './change.js';
 import type { TaskState } from './state.js';
 
-/** What the thread and the event log keep of a change, beside its event. */
+/** The rows of the thread and the event log for one change, beside its event. */
 export interface Record {
   readonly message_id: string;
   readonly says: string;

@@ -20,7 +20,7 @@ export interface Changing<Answer> {
   readonly id: string;
   /** Rules and effects, on the task as it is at that moment. */
   readonly decide: (task: TaskState, at: Date) => Decision;
-  /** What the operation answers, kept with the change under an Idempotency-Key. */
+  /** The answer of the operation, kept with the change under an Idempotency-Key. */
   readonly answer: (made: Made) => Answer;
   /** The call that it serves; absent in jobs and consumers. */
   readonly call?: Call;
@@ -31,7 +31,7 @@ export interface Changing<Answer> {
 interface Turn {
   /** When the request came in, by performance.now(). */
   readonly startedAt: number;
-  /** What this process knows of the task has turned out to be out of date. */
+  /** The known task has turned out to be stale. */
   stale: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface Change {
   readonly moved?: readonly { readonly id: string; readonly status: ClaimStatus }[];
   readonly claim?: LiveClaim & Pitch;
   readonly submission?: Submission;
-  /** Of the event, the log entry and the notice. */
+  /** The type of the event, and the name of the log entry and the notice. */
   readonly event: string;
   /** The notice in the thread. */
   readonly says: string;

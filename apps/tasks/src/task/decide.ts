@@ -13,7 +13,7 @@ import {
 import { decideWithdrawal } from './decide-claim.js';
 import { includes, type LiveClaim, statusAt, submittable, type TaskState, terminal } from './state.js';
 
-/** What an agent may ask for with tasks/update. */
+/** The actions of tasks/update. */
 export const actions = ['start', 'cancel', 'approve', 'reject', 'unclaim'] as const;
 export type Action = (typeof actions)[number];
 

@@ -115,7 +115,7 @@ function newTask(draft: TaskDraft, { creator, parent, at }: Origin): NewTask {
   };
 }
 
-/** What the rules see of a new task: not its texts, which would be kept in memory. */
+/** A new task as the rules see it: without its texts, which would be kept in memory. */
 function stateOf(task: NewTask): TaskState {
   const row = { ...task, version: 0 };
   const state: { [column: string]: unknown } = { claims: [] };

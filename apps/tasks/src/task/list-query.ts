@@ -78,7 +78,7 @@ function conditions(query: ListQuery, { status, time }: RowStatus): Prisma.Sql[]
 }
 
 /**
- * What follows a cursor: the rest of those that stand at its place by their ids, and all that stand behind it. One condition for both would read
+ * The ranges behind a cursor: the rest of those that stand at its place by their ids, and all that stand behind it. One condition for both would read
  * every row at that place again, which may be most of the list: those of one priority, or those without a deadline.
  */
 function rangesBehind({ sort, cursor }: ListQuery): Prisma.Sql[][] {

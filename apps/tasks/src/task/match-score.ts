@@ -5,7 +5,7 @@ import type { TaskState } from './state.js';
 
 interface Matching {
   readonly task_id: string;
-  /** Whether the claim may be made: one that will be refused asks nothing of search. */
+  /** True when the claim may be made: one that will be refused asks nothing of search. */
   readonly isPossible: (task: TaskState | undefined) => boolean;
   readonly call: Call;
 }
@@ -14,7 +14,7 @@ interface Matching {
 export async function matchScore(context: Context, { task_id, isPossible, call }: Matching): Promise<number | null> {
   const { config, search, database, known, log } = context;
   if (search === undefined) return null;
-  // What this process knows may be out of date, so a refusal is looked at again.
+  // The known task may be stale, so a refusal is looked at again.
   if (!isPossible(known.get(task_id)?.task) && !isPossible(await readTask(context, task_id))) return null;
   try {
     const select = { title: true, description: true, requirements: true, tags: true } as const;

@@ -4,7 +4,7 @@ import { type Action, actions } from '../../src/task/decide.js';
 export const agentCount = 4;
 
 interface Acting {
-  /** Whether to choose task, agent and action so that the rules allow the step, where they can be chosen so. */
+  /** True chooses task, agent and action so that the rules allow the step, where they can be chosen so. */
   readonly fit: boolean;
   /** One of the agents, when it is not the rules that say who. */
   readonly who: number;

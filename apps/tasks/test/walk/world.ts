@@ -21,9 +21,9 @@ export interface World {
 }
 
 export interface Taken {
-  /** What the rules say of the step. */
+  /** The decision of the rules about the step. */
   readonly outcome: Outcome;
-  /** What the service answered; absent where nobody asked. */
+  /** The answer of the service; absent where nobody asked. */
   readonly answer?: Answer;
   readonly task?: Walked;
 }

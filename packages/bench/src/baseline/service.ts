@@ -30,7 +30,7 @@ export async function startService(databaseUrl: string): Promise<Server> {
 interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Whether all its rows are the answer. */
+  /** True when all its rows are the answer. */
   readonly list?: boolean;
 }
 

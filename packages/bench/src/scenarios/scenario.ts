@@ -7,7 +7,7 @@ export interface Account {
   readonly loginKey: string;
 }
 
-/** What is in a side's database before the load starts. The baseline knows no agents; it gets the same credentials and ignores them. */
+/** The rows of a side's database before the load starts. The baseline knows no agents; it gets the same credentials and ignores them. */
 export interface Fixtures {
   readonly accounts: readonly Account[];
   readonly taskIds: readonly string[];

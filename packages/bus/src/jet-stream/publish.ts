@@ -18,7 +18,7 @@ export async function publishTo(link: NatsLink, service: string, events: readonl
       await send(link, service, events, trace);
     });
   } catch (cause) {
-    // Of the events after the failed one some may be on their way. On this connection nothing may follow them.
+    // Some of the events after the failed one may be in flight. On this connection nothing may follow them.
     await link.nats.close();
     throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker did not take the events', cause });
   }
@@ -62,7 +62,7 @@ function send({ nats }: NatsLink, service: string, events: readonly Event[], tra
   });
 }
 
-/** What is no JetStream acknowledgement: an error, or the notice that nobody listens. That of a duplicate is one like any other. */
+/** The error of an answer that is no JetStream acknowledgement: an error, or the notice that nobody listens. That of a duplicate is one like any other. */
 function refused(message: Msg): Error | undefined {
   const answer = message.data.length > 0 ? message.json<{ stream?: string; error?: { description?: string } }>() : {};
   if (answer.stream !== undefined && answer.error === undefined) return undefined;

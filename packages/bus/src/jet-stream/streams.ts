@@ -29,7 +29,7 @@ export async function ensureStreams({ streams: api }: JetStreamManager): Promise
   }
 }
 
-/** What the broker answers, or undefined when it answers that there is no such thing. */
+/** The answer of the broker, or undefined when it answers that there is no such thing. */
 export async function orUndefined<T>(answer: Promise<T>, notFound: number): Promise<T | undefined> {
   try {
     return await answer;

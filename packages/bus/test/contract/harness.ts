@@ -28,7 +28,7 @@ export interface FailedRow {
 
 export interface Harness {
   readonly broker: () => Broker;
-  /** Of the service that publishes in this test, and of its consumer. */
+  /** The name of the service that publishes in this test, and of its consumer. */
   readonly name: () => string;
   /** `name` shows in pg_stat_activity. */
   replica(name?: string): Replica;
@@ -39,7 +39,7 @@ export interface Harness {
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
-/** Of the whole file, because both suites count in the metrics of one process. */
+/** The count of the whole file, because both suites count in the metrics of one process. */
 let tests = 0;
 
 /** Registers the hooks of a suite: one broker and one database for all of its tests, replicas of their own for each. */
