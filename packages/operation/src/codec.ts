@@ -45,13 +45,13 @@ export function toJson(schema: DescMessage, answer: unknown): Fields {
 
 /** A message of the contract from what a handler returned or a client gave. */
 export function toMessage(schema: DescMessage, value: unknown): Message {
-  const init: Fields = {};
+  const message = create(schema);
   for (const { name, local, toMessage: convert } of membersOf(schema)) {
     const member = (value as Fields)[name];
     if (member !== undefined && member !== null)
-      init[local] = convert === undefined ? member : convert(member as never);
+      (message as unknown as Fields)[local] = convert === undefined ? member : convert(member as never);
   }
-  return create(schema, init);
+  return message;
 }
 
 /** A message under its proto names, with null for what is not set. */
