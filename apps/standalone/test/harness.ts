@@ -51,13 +51,35 @@ export type Service = 'bus' | 'gateway' | 'identity' | 'tasks';
 const services: readonly Service[] = ['bus', 'gateway', 'identity', 'tasks'];
 const log = createLogger({ name: 'standalone', level: 'silent' });
 
-/** A whole standalone in this process, on databases of its own. Without a scale its limits are out of the way. */
-export async function startWorld({ rateLimitScale = 100_000 } = {}): Promise<World> {
+export interface WorldOptions {
+  /** Multiplies every limit; without it they are out of the way. */
+  readonly rateLimitScale?: number;
+  /** Variables of the standalone, such as the URLs of servers. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A whole standalone in this process, on databases of its own. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const [world] = await startReplicas(1, options);
+  return world as World;
+}
+
+/** Standalones in this process on the same databases, and on the same servers of `env`: replicas of everything. The first one ends them all. */
+export async function startReplicas(many: number, options: WorldOptions = {}): Promise<World[]> {
   const stack = createStack();
   const prefix = `test_${randomBytes(8).toString('hex')}_`;
   stack.defer(() => dropDatabases(prefix));
+  const worlds: World[] = [];
+  for (let n = 0; n < many; n += 1) worlds.push(stack.use(await startOne(prefix, options)));
+  const end = { [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
+  return worlds.map((world, n) => (n === 0 ? { ...world, ...end } : world));
+}
+
+async function startOne(prefix: string, { rateLimitScale = 100_000, env }: WorldOptions): Promise<World> {
+  const stack = createStack();
   const internalToken = randomBytes(16).toString('hex');
   const config = configSchema.parse({
+    ...env,
     PORT: 0,
     DATABASE_URL: serverUrl('postgres'),
     DATABASE_PREFIX: prefix,

@@ -1,5 +1,6 @@
-import { type TestClock, testClock } from '@acsp/testkit';
-import { agent, startTasks, type Tasks } from './harness.js';
+import { metric, type TestClock, testClock } from '@acsp/testkit';
+import { postMessage, postMessageInput } from '../src/operations/post-message.js';
+import { agent, callBy, startTasks, type Tasks } from './harness.js';
 import { nowhere, type Steps, stepsOf, taskIn, withLabels } from './steps.js';
 
 let tasks: Tasks;
@@ -117,4 +118,15 @@ test('refuses an unknown task, a caller without a principal and an aid that is n
   expect(nobody).toMatchObject({ status: 401, body: { code: 'AUTH_REQUIRED' } });
   const posing = await tasks.call(bob, 'POST /tasks/message', { ...request, aid: ann.aid });
   expect(posing).toMatchObject({ status: 403, body: { code: 'AID_MISMATCH' } });
+});
+
+test('messages of one task that come at once share a statement, so that a change does not overtake them', async () => {
+  const id = await steps.created(ann);
+  const runs = async () => (await metric('acsp_batch_seconds_count{statement="post message"}')) ?? 0;
+  const before = await runs();
+  const input = postMessageInput.parse({ task_id: id, content: 'Which stones?' });
+  const sent = Array.from({ length: 100 }, () => postMessage(tasks.context, input, ann, callBy(ann)));
+  const ids = (await Promise.all(sent)).map((message) => message.id);
+  expect((await runs()) - before).toBeLessThan(5);
+  expect((await threadOf(id)).slice(1).map((message: { id: string }) => message.id)).toEqual(ids.sort());
 });

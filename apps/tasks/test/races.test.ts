@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const service of services.reverse()) await service[Symbol.asyncDispose]();
 });
-afterEach(() => expectTrueTables(tasks));
+afterEach(() => expectTrueTables((text) => tasks.context.database.prisma.$queryRawUnsafe(text)));
 
 const at = (index: number) => services[index] as Tasks;
 

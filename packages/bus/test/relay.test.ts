@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { describeWith, eventually } from '@acsp/testkit';
+import { describeWith, eventually, metric } from '@acsp/testkit';
 import type { Bus } from '../src/index.js';
 import { type Broker, natsBroker, postgresBroker } from './brokers.js';
-import { metric } from './metric.js';
 import { emitTask, unpublished } from './outbox.js';
 import { numbered, relayHarness } from './relay-harness.js';
 

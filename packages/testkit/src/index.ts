@@ -3,6 +3,7 @@ export { type LocalServer, spawnSource } from '@acsp/local';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';
 export { eventually } from './eventually.js';
+export { metric } from './metric.js';
 export { compareSchema } from './schema.js';
 export { describeWith, type Need, ownNats, ownRedis, type ServerReport, servers, serverUrl } from './servers.js';
 export {

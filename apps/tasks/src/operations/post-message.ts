@@ -65,7 +65,7 @@ interface Post extends EventRow, AnswerRow {
   readonly created_at: Date;
 }
 
-/** The lock is shared: posts do not wait for one another, and no change of the task's state slips in between. */
+/** The lock is shared: posts of one task share a run and do not wait for one another, and no change of the task slips in between. */
 const posting: BatchStatement<Post, object> = {
   name: 'post message',
   columns: {
@@ -81,20 +81,20 @@ const posting: BatchStatement<Post, object> = {
     ...eventColumns,
     ...answerColumns,
   },
-  key: ({ task_id }) => task_id,
+  key: ({ id }) => id,
   text: `
     , locked AS (
-      SELECT task.id FROM input JOIN task ON task.id = input.task_id AND task.version = input.version
-      FOR SHARE OF task SKIP LOCKED
+      SELECT id, version FROM task WHERE (id, version) IN (SELECT task_id, version FROM input)
+      FOR SHARE SKIP LOCKED
     ),
-    post AS (SELECT input.* FROM input JOIN locked ON locked.id = input.task_id),
+    post AS (SELECT input.* FROM input JOIN locked ON locked.id = input.task_id AND locked.version = input.version),
     posted AS (
       INSERT INTO message (id, task_id, sender_aid, sender_name, msg_type, content, metadata, created_at)
       SELECT id, task_id, sender_aid, sender_name, msg_type, content, metadata, created_at FROM post
     ),
     ${insertEvents('post')},
     ${keepAnswers('post')}
-    SELECT task_id AS key FROM post`,
+    SELECT id AS key FROM post`,
 };
 
 export const postMessageInput = fieldsOf(PostMessageRequestSchema)({

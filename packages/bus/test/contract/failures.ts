@@ -1,7 +1,6 @@
 import { AppError } from '@acsp/errors';
-import { eventually } from '@acsp/testkit';
+import { eventually, metric } from '@acsp/testkit';
 import type { Consumer } from '../../src/index.js';
-import { metric } from '../metric.js';
 import { taskEvent, taskEvents, titleOf } from '../task-event.js';
 import type { Harness } from './harness.js';
 
