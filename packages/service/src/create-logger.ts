@@ -1,11 +1,5 @@
 import { traceId } from '@acsp/telemetry';
-import {
-  type DestinationStream,
-  destination as openDestination,
-  type Logger as PinoLogger,
-  pino,
-  stdTimeFunctions,
-} from 'pino';
+import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import { redact, scrub } from './redact.js';
 
 export type Logger = PinoLogger;
@@ -14,7 +8,7 @@ export interface LoggerOptions {
   readonly name: string;
   /** `info` when absent. */
   readonly level?: string;
-  /** Standard output when absent. */
+  /** Standard output as it is when absent. */
   readonly destination?: DestinationStream;
 }
 
@@ -32,17 +26,8 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
       redact: { paths: secretBindings, censor: '[redacted]' },
       hooks: { streamWrite: scrub },
     },
-    destination ?? standardOutput(),
+    destination ?? process.stdout,
   );
-}
-
-const flushMs = 100;
-
-/** Lines are written together, while the event loop goes on: a write for each would be a tenth of a request. Pino writes out the rest at exit. */
-function standardOutput(): DestinationStream {
-  const output = openDestination({ fd: 1, sync: false, minLength: 4096 });
-  setInterval(() => output.flush(), flushMs).unref();
-  return output;
 }
 
 function formatFields(fields: Record<string, unknown>): Record<string, unknown> {

@@ -6,6 +6,7 @@ import { createLogger, type Logger } from './create-logger.js';
 import { createStack, type Stack } from './create-stack.js';
 import type { Runtime } from './definition.js';
 import { loadConfigs } from './load-config.js';
+import { type LogOutput, standardOutput } from './log-output.js';
 import { scrub } from './redact.js';
 import { serveOps } from './serve-ops.js';
 import { describeFailure } from './start-failure.js';
@@ -38,19 +39,25 @@ const variables = z.object({
  * error), a step of the stop fails or the stop takes too long, an error is caught by nobody, or another signal comes a second later.
  */
 export function run<S extends z.ZodType>(options: RunOptions<S>): void {
-  live(options).then(
-    (code) => process.exit(code),
-    (error: unknown) => {
-      process.stderr.write(`${options.name} could not start: ${scrub(describeFailure(error).sentence)}\n`);
-      process.exit(1);
-    },
-  );
+  const output = standardOutput();
+  process.stderr.on('error', () => {});
+  const end = async (code: number) => {
+    await output.flush(flushTimeoutMs);
+    process.exit(code);
+  };
+  live(options, output).then(end, (error: unknown) => {
+    process.stderr.write(`${options.name} could not start: ${scrub(describeFailure(error).sentence)}\n`);
+    return end(1);
+  });
 }
 
-async function live<S extends z.ZodType>(options: RunOptions<S>) {
+/** A reader that takes no more lines does not keep the process from ending. */
+const flushTimeoutMs = 1_000;
+
+async function live<S extends z.ZodType>(options: RunOptions<S>, destination: LogOutput) {
   const { name, config: schema, start, stopTimeoutMs = 25_000 } = options;
   const [settings, config] = loadConfigs([variables, schema]);
-  const log = createLogger({ name, level: settings.LOG_LEVEL });
+  const log = createLogger({ name, level: settings.LOG_LEVEL, destination });
   exitOnUncaught(log);
   if (options.migrate !== undefined && process.argv[2] === 'migrate') {
     await options.migrate({ config, log });

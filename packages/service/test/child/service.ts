@@ -18,6 +18,10 @@ run({
         throw new TypeError('x is not a function');
       case 'uncaught':
         setTimeout(() => Promise.reject(new Error('nobody waits for this')));
+        break;
+      case 'talks':
+        setInterval(() => log.info({ text: 'x'.repeat(20_000) }, 'talk'), 1);
+        setInterval(() => say('alive'), 50);
     }
     log.info({ ready: (await health.ready()).ready, login_key: 'nk_1' }, 'inside start');
     setTimeout(async () => say(`up ${JSON.stringify(await health.ready())}`));
