@@ -138,17 +138,19 @@ export function createCaller(
       return toAgent(answer, 201);
     },
     async register(name, { publicKey, privateKey } = generateKeyPair()) {
-      const fields = {
-        public_key: publicKey,
-        agent_name: name,
-        capabilities: ['testing'],
-        description: `${name}, made by a test`,
-      };
-      const answer = await callSigned({ privateKey }, 'POST /register', fields);
+      const answer = await callSigned({ privateKey }, 'POST /register', registration({ name, publicKey }));
       return { ...toAgent(answer, 201), publicKey, privateKey };
     },
   };
 }
+
+/** The fields with which an agent registers, but the time and the signature. */
+export const registration = ({ name, publicKey }: Pick<TestAgent, 'name' | 'publicKey'>) => ({
+  public_key: publicKey,
+  agent_name: name,
+  capabilities: ['testing'],
+  description: `${name}, made by a test`,
+});
 
 /** As `JSON.stringify({ ...fields, signature })`. */
 export function signedBody({ privateKey }: Pick<TestAgent, 'privateKey'>, fields: object): string {

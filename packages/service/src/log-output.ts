@@ -20,16 +20,15 @@ const maxWaiting = 2 ** 20;
  */
 export function standardOutput(): LogOutput {
   const send = sender();
-  let [waiting, dropped, inFlight] = ['', 0, Promise.resolve()];
-  let busy = false;
+  let [waiting, dropped] = ['', 0];
+  let inFlight: Promise<void> | undefined;
 
   function start(): void {
-    if (busy || waiting === '') return;
-    busy = true;
+    if (inFlight !== undefined || waiting === '') return;
     const lines = waiting;
     waiting = '';
     inFlight = send(lines).then((written) => {
-      busy = false;
+      inFlight = undefined;
       if (!written) drop(lines);
       else if (dropped > 0) report();
     });
