@@ -16,6 +16,8 @@ export interface Standalone extends AsyncDisposable {
   readonly url: string;
   /** By name. */
   readonly services: Readonly<Record<string, Running<unknown>>>;
+  /** Resolves with the reason when it can serve no longer. */
+  readonly failed?: Promise<Error>;
 }
 
 /** Every app in this process, joined over loopback as they are between machines. Ready when it resolves. */
@@ -23,7 +25,7 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
   const stack = createStack({ log });
   try {
     const port = config.PORT === 0 ? await freePort() : config.PORT;
-    const databases = stack.use(await openDatabases(config));
+    const databases = stack.use(await openDatabases(config, log));
     const bus = stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: await databases.open('bus'), log }));
     const contractPorts = new Map<string, number>();
     for (const { name } of services) contractPorts.set(name, await freePort());
@@ -58,7 +60,8 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
     };
     const context = createGateway(loadConfig(gatewayConfig, gatewayEnv), log.child({ name: 'gateway' }), { bus });
     const gateway = stack.use(await startGateway(stack.use(context)));
-    return { url: gateway.url, services: running, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
+    const { failed } = databases;
+    return { url: gateway.url, services: running, failed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
   } catch (error) {
     await Promise.resolve(stack[Symbol.asyncDispose]()).catch(() => {});
     throw error;

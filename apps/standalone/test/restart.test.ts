@@ -10,6 +10,7 @@ import { createLogger, createStack } from '@acsp/service';
 import { eventually } from '@acsp/testkit';
 import pg from 'pg';
 import { createCaller, type TestAgent } from './harness.js';
+import { detailsFor, expectKept } from './restart/expect-kept.js';
 import { startLoad } from './restart/load.js';
 import { type StandaloneProcess, startProcess } from './restart/standalone-process.js';
 
@@ -46,17 +47,8 @@ test('killed under load and started again, the service has kept every promise an
 
   standalone = await startProcess(directory);
   const [reader] = creators as [TestAgent];
-  const after = createCaller(standalone.url);
-  const details = async (id: string) => (await after.call(reader, `GET /tasks/${id}`)).body;
-  for (const [id, creator] of promised.created)
-    expect((await details(id)).task).toMatchObject({ id, creator_aid: creator });
-  for (const [id, claimer] of promised.claimed) {
-    const { task, claims, messages } = await details(id);
-    expect(task).toMatchObject({ status: 'claimed', assigned_aid: claimer, claims_count: 1 });
-    expect(claims).toMatchObject([{ agent_aid: claimer, status: 'accepted' }]);
-    const own = [...promised.posted].filter(([, task_id]) => task_id === id).map(([message]) => message);
-    expect(messages.map((message: { id: string }) => message.id)).toEqual(expect.arrayContaining(own));
-  }
+  const details = detailsFor(standalone.url, reader);
+  await expectKept(promised, details);
   await eventually(async () => expect((await details(left.body.task.id)).task.status).toBe('cancelled'));
   expect(await standalone.stop()).toBe(0);
 

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { commandLine, isRunning } from '../process-lock.mjs';
 
 /**
- * Ends the server that a killed owner left in a cluster. PostgreSQL's own test whether postmaster.pid is stale is fooled by a pid that
+ * Ends the server that a killed owner left in a cluster. PostgreSQL does not start beside an empty or garbled postmaster.pid, and its own test for a stale one is fooled by a pid that
  * has been given to another process of the same user, so a pid that is no server of this cluster loses its file here.
  * Call it only while holding the home.
  */
 export async function stopOrphan(cluster: string, log: (line: string) => void): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
   const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
-  if (!pid) return;
-  if (isServerOf(pid, cluster)) {
+  if (pid > 0 && isServerOf(pid, cluster)) {
     log(`stopping the PostgreSQL that a killed process left behind (pid ${pid})`);
     // Fast shutdown, then immediate shutdown, which makes the server end its own children, then the end.
     for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {

@@ -78,15 +78,20 @@ async function create(home: ServerHome, binDir: string, durable: boolean, direct
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
     });
   } catch (cause) {
-    const said = String((cause as { stderr?: string }).stderr)
-      .trim()
-      .split('\n')
-      .at(-1);
-    throw new LocalServerError('UNAVAILABLE', `PostgreSQL could not make a database in ${path}: ${said}.`, { cause });
+    const message = `PostgreSQL could not make a database in ${path}: ${reasonOf(cause)}.`;
+    throw new LocalServerError('UNAVAILABLE', message, { cause });
   }
   await rename(password, passwordFile(cluster));
   await rename(cluster, directory);
   await removeDrafts(home);
+}
+
+/** The last line of initdb, or for a user that no passwd entry names, as in containers, what to do about it. */
+function reasonOf(cause: unknown): string {
+  const output = String((cause as { stderr?: string }).stderr).trim();
+  const uid = /could not look up effective user ID (\d+)/.exec(output)?.[1];
+  if (uid === undefined) return output.split('\n').at(-1) ?? '';
+  return `user ${uid} has no entry in /etc/passwd: add one, start as another user, or set DATABASE_URL to a PostgreSQL of your own`;
 }
 
 async function removeDrafts(home: ServerHome): Promise<void> {

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,6 +35,10 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? test : test.skip;
+const leftOut = isRoot ? '' : ' [left out: only root can give a directory away]';
 
 const start = (more: { port?: number } = {}) => startPostgres({ dataDir, fsync: false, ...more });
 
@@ -152,6 +156,24 @@ test('is not fooled by a pid that now belongs to another process', async () => {
   expect(await query(postgres.url('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
+test.each([
+  ['empty', ''],
+  ['garbled', 'not a pid\n'],
+  ['of the process itself', '0\n'],
+])('starts beside a postmaster.pid that is %s', async (_kind, content) => {
+  await writeFile(join(dataDir, 'cluster/postmaster.pid'), content);
+  await using postgres = await start();
+  expect(await query(postgres.url('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+asRoot(`says what to do where its user has no name${leftOut}`, async () => {
+  await rm(dataDir, { recursive: true });
+  mkdirSync(dataDir);
+  await chown(dataDir, 12_345, 12_345);
+  const message = expect.stringMatching(/user 12345 has no entry in \/etc\/passwd: add one, .* DATABASE_URL .*\.$/);
+  await expect(start()).rejects.toMatchObject({ reason: 'UNAVAILABLE', message });
+});
+
 test('refuses a data directory that a live process has, and leaves its server alone', async () => {
   const { owner, pid, url } = await startOwner();
   await expect(start()).rejects.toMatchObject({
@@ -177,9 +199,6 @@ test('starts although a kill interrupted the making of the cluster', async () =>
   expect(await query(postgres.url('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-const isRoot = process.getuid?.() === 0;
-const asRoot = isRoot ? test : test.skip;
-const leftOut = isRoot ? '' : ' [left out: only root can give a directory away]';
 asRoot(`finds a place for the data when its user can not enter the directory it should be in${leftOut}`, async () => {
   await rm(dataDir, { recursive: true });
   await chmod(dirname(dataDir), 0o700);

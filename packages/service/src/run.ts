@@ -17,11 +17,16 @@ export interface RunOptions<S extends z.ZodType> {
   /** The schema of its environment; run loads it and reports what is wrong. */
   readonly config: S;
   /** Resolves once the service answers. Its result is disposed at the end; it closes by itself what it had opened when it fails. */
-  readonly start: (runtime: Runtime<z.output<S>>) => AsyncDisposable | Promise<AsyncDisposable>;
+  readonly start: (runtime: Runtime<z.output<S>>) => Started | Promise<Started>;
   /** The work of `node main.js migrate`. */
   readonly migrate?: (runtime: Pick<Runtime<z.output<S>>, 'config' | 'log'>) => Promise<void>;
   /** For everything between the signal and the exit; 25 s by default, inside the 30 s that Kubernetes gives. */
   readonly stopTimeoutMs?: number;
+}
+
+export interface Started extends AsyncDisposable {
+  /** Resolves with the reason when it can serve no longer: the process stops and exits with 1. */
+  readonly failed?: Promise<Error>;
 }
 
 const variables = z.object({
@@ -35,8 +40,9 @@ const variables = z.object({
 
 /**
  * The main of a process. It reads the configuration, opens the ops door, starts the service and stops it on SIGTERM or SIGINT: not ready,
- * DRAIN_DELAY_MS, the service, the ops door, traces. Exit codes: 0 after a clean stop; 1 when the start fails (one sentence on standard
- * error), a step of the stop fails or the stop takes too long, an error is caught by nobody, or another signal comes a second later.
+ * DRAIN_DELAY_MS, the service, the ops door, traces. Exit codes: 0 after a clean stop; 1 when the start or the running service fails (one
+ * sentence on standard error), a step of the stop fails or the stop takes too long, an error is caught by nobody, or another signal comes
+ * a second later.
  */
 export function run<S extends z.ZodType>(options: RunOptions<S>): void {
   const output = standardOutput();
@@ -46,10 +52,14 @@ export function run<S extends z.ZodType>(options: RunOptions<S>): void {
     process.exit(code);
   };
   live(options, output).then(end, (error: unknown) => {
-    process.stderr.write(`${options.name} could not start: ${scrub(describeFailure(error).sentence)}\n`);
+    say(`${options.name} could not start`, error);
     return end(1);
   });
 }
+
+const say = (what: string, why: unknown) => process.stderr.write(`${what}: ${scrub(describeFailure(why).sentence)}\n`);
+
+const forever = new Promise<never>(() => {});
 
 /** A reader that takes no more lines does not keep the process from ending. */
 const flushTimeoutMs = 1_000;
@@ -77,26 +87,30 @@ async function live<S extends z.ZodType>(options: RunOptions<S>, destination: Lo
   }
 
   const starting = startLogged(log, async () => {
-    stack.use(await start({ config, log, health }));
+    const started = stack.use(await start({ config, log, health }));
     ready = true;
+    return started;
   });
-  await Promise.race([starting, signal]);
-  const received = await signal;
+  const failure = starting.then(({ failed }) => failed ?? forever);
+  const reason = await Promise.race([signal, failure]);
   const deadline = exitAfter(stopTimeoutMs, log);
-  log.info({ signal: received }, 'stopping');
+  const failed = reason instanceof Error;
+  if (failed) say(`${name} stops`, reason);
+  log.info(failed ? { err: reason } : { signal: reason }, 'stopping');
   health.drain();
   if (ready) await delay(settings.DRAIN_DELAY_MS);
   await starting;
   const code = await stop(stack);
   clearTimeout(deadline);
   log.info('stopped');
-  return code;
+  return failed ? 1 : code;
 }
 
-async function startLogged(log: Logger, start: () => Promise<void>): Promise<void> {
+async function startLogged<S>(log: Logger, start: () => Promise<S>): Promise<S> {
   try {
-    await start();
+    const started = await start();
     log.info('started');
+    return started;
   } catch (error) {
     // A fault of the surroundings is said in one sentence by run; a fault of ours needs its stack.
     if (!describeFailure(error).known || log.isLevelEnabled('debug')) log.fatal({ err: error }, 'the start failed');

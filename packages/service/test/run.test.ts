@@ -123,3 +123,10 @@ test('a port that is taken is said with its number', async () => {
   expect(child.said()).toBe(`child could not start: port ${port} is in use by another process.\n`);
   holder.close();
 });
+
+test('a service that fails while it runs is stopped in order, says why and exits with 1', async () => {
+  const child = start({ GREETING: 'hello', FAULT: 'fails' });
+  expect(await child.exit).toBe(1);
+  expect(child.said()).toContain('dispose false');
+  expect(child.said()).toContain('child stops: the disk is gone.\n');
+});

@@ -8,6 +8,10 @@ export interface StandaloneProcess {
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
+  /** Resolves with the exit code, however it ends. */
+  readonly exited: Promise<number | null>;
+  /** Both outputs, a line each. */
+  readonly said: readonly string[];
 }
 
 /** The process that `npm start` runs, on embedded infrastructure in a directory of its own. Resolves at its ready line. */
@@ -26,12 +30,10 @@ export async function startProcess(dataDir: string): Promise<StandaloneProcess> 
     }
     child.once('exit', (code) => reject(new Error(`it ended with ${code}:\n${said.join('\n')}`)));
   });
-  const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill(signal);
-      await once(child, 'exit');
-    }
-    return child.exitCode;
+  const exited = once(child, 'close').then(() => child.exitCode);
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exited;
   };
-  return { url, kill: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM') };
+  return { url, kill: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM'), exited, said };
 }

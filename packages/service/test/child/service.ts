@@ -25,7 +25,11 @@ run({
     }
     log.info({ ready: (await health.ready()).ready, login_key: 'nk_1' }, 'inside start');
     setTimeout(async () => say(`up ${JSON.stringify(await health.ready())}`));
+    const failed = new Promise<Error>((resolve) => {
+      if (config.FAULT === 'fails') setTimeout(() => resolve(new Error('the disk is gone')), 50);
+    });
     return {
+      failed,
       async [Symbol.asyncDispose]() {
         say(`dispose ${(await health.ready()).ready}`);
         if (config.FAULT === 'hangs') await forever;
