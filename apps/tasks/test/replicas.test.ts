@@ -92,3 +92,22 @@ test('changes that two replicas make in turn are all kept, each once', async () 
   const row = await first?.context.database.prisma.task.findUniqueOrThrow({ where: { id } });
   expect(row).toMatchObject({ version: 2 * rounds, status: 'open', claims_count: 0 });
 });
+
+test('the thread shows notices and messages in the order of the changes where the clock of a replica is slow', async () => {
+  await using slow = await startTasks({
+    clock: testClock(clock.now().getTime() - 10_000),
+    databaseUrl: first?.databaseUrl,
+  });
+  const late = stepsOf(slow);
+  const id = await here.created(ann);
+  await late.claim(bob, id);
+  await here.update(bob, id, 'start');
+  await late.post(bob, id, { content: 'at work' });
+  await here.submit(bob, id);
+  const { messages } = (await here.details(ann, id)).body;
+  expect(
+    messages.map(
+      ({ metadata, content }: { metadata: { event?: string }; content: string }) => metadata.event ?? content,
+    ),
+  ).toEqual(['task.created', 'task.claimed', 'task.started', 'at work', 'task.submitted']);
+});

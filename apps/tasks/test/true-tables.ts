@@ -34,9 +34,9 @@ const violations = {
   'notices, log entries and events tell the same changes in the same order': `
     SELECT task_id, logged, noticed, published FROM (
       SELECT task_id, array_agg(event ORDER BY position) AS logged,
-        (SELECT array_agg(metadata->>'event' ORDER BY created_at, id) FROM message WHERE task_id = log_entry.task_id AND msg_type = 'system') AS noticed,
+        (SELECT array_agg(metadata->>'event' ORDER BY position) FROM message WHERE task_id = log_entry.task_id AND msg_type = 'system') AS noticed,
         (SELECT array_agg(type ORDER BY position) FROM bus.outbox
          WHERE payload->>'task_id' = log_entry.task_id::text AND type <> 'task.message_posted') AS published
       FROM log_entry GROUP BY task_id
-    ) AS told WHERE logged IS DISTINCT FROM noticed OR logged IS DISTINCT FROM published`,
+    ) AS changes WHERE logged IS DISTINCT FROM noticed OR logged IS DISTINCT FROM published`,
 };

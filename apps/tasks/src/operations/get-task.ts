@@ -29,9 +29,16 @@ type Details = Task & {
 };
 
 const namesOf = (columns: object) => Object.keys(columns).join(', ');
-const claims = { table: 'claim', columns: namesOf(Prisma.ClaimScalarFieldEnum), of: 'claim.task_id' };
-const subtasks = { table: 'task AS subtask', columns: summaryColumns, of: 'subtask.parent_id' };
-const messages = { table: 'message', columns: namesOf(Prisma.MessageScalarFieldEnum), of: 'message.task_id' };
+const byTime = { order: ['created_at', 'id'], key: 'id' };
+const byPosition = { order: ['position'], key: 'position' };
+const claims = { table: 'claim', columns: namesOf(Prisma.ClaimScalarFieldEnum), of: 'claim.task_id', ...byTime };
+const subtasks = { table: 'task AS subtask', columns: summaryColumns, of: 'subtask.parent_id', ...byTime };
+const messages = {
+  table: 'message',
+  columns: namesOf(Prisma.MessageScalarFieldEnum),
+  of: 'message.task_id',
+  ...byPosition,
+};
 const taskColumns = Object.keys(Prisma.TaskScalarFieldEnum).map((name) => `task.${name}`);
 
 interface Part {
@@ -39,6 +46,10 @@ interface Part {
   readonly columns: string;
   /** The column that names the task. */
   readonly of: string;
+  /** Oldest first. */
+  readonly order: readonly string[];
+  /** Unique within the task. */
+  readonly key: string;
   readonly maxRows: number;
   readonly maxBytes: number;
 }
@@ -47,17 +58,20 @@ interface Part {
  * The newest rows of a table as a JSON array, oldest first: so many at most, and no more bytes of JSON than that. Rows are measured one by one
  * and read again where they fit, so that PostgreSQL never holds more of them; OFFSET 0 keeps it from carrying them along.
  */
-const newest = ({ table, columns, of, maxRows, maxBytes }: Part) => `(
-  SELECT json_agg(row_to_json(part) ORDER BY part.created_at, part.id)
+const newest = ({ table, columns, of, order, key, maxRows, maxBytes }: Part) => {
+  const newestFirst = order.map((column) => `${column} DESC`).join(', ');
+  return `(
+  SELECT json_agg(row_to_json(part) ORDER BY ${order.map((column) => `part.${column}`).join(', ')})
   FROM (
-    SELECT id, sum(bytes) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
-      SELECT id, created_at, octet_length(row_to_json(found)::text) AS bytes FROM (
-        SELECT ${columns} FROM ${table} WHERE ${of} = task.id ORDER BY created_at DESC, id DESC LIMIT ${maxRows}
+    SELECT ${key}, sum(bytes) OVER (ORDER BY ${newestFirst}) AS bytes FROM (
+      SELECT ${order.join(', ')}, octet_length(row_to_json(found)::text) AS bytes FROM (
+        SELECT ${columns} FROM ${table} WHERE ${of} = task.id ORDER BY ${newestFirst} LIMIT ${maxRows}
       ) AS found OFFSET 0
     ) AS measured
   ) AS chosen CROSS JOIN LATERAL (
-    SELECT ${columns} FROM ${table} WHERE ${of} = task.id AND id = chosen.id
+    SELECT ${columns} FROM ${table} WHERE ${of} = task.id AND ${key} = chosen.${key}
   ) AS part WHERE bytes <= ${maxBytes})`;
+};
 
 const mebibyte = 2 ** 20;
 
