@@ -24,7 +24,7 @@ const json = z.string().transform((text, context) => {
 
 /** The environment of the gateway; README.md lists it for operators. */
 export const configSchema = z.object({
-  HOST: z.string().default('0.0.0.0'),
+  HOST: settings.host.default('0.0.0.0'),
   PORT: settings.port(8080),
   /** Shared by all services; signs who a call is made for. `new,old`: both are accepted, the first signs. */
   PRINCIPAL_SECRET: secrets(32),

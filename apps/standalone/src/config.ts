@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The environment of `npm start`; README.md of the project lists it. Variables of the gateway and the services are handed on to them. */
 export const configSchema = z.looseObject({
   PORT: settings.port(8080),
-  HOST: z.string().default('127.0.0.1'),
+  HOST: settings.host.default('127.0.0.1'),
   DATA_DIR: z.string().default('.data'),
   /** Under which agents reach the service; default `http://HOST:PORT`. */
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'it needs http:// or https:// in front' }).optional(),

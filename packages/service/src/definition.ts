@@ -21,7 +21,7 @@ export const common = {
   NATS_URL: z.string().optional(),
   /** Shared by all services; signs who a call is made for. */
   PRINCIPAL_SECRET: secrets(32),
-  HOST: z.string().default('0.0.0.0'),
+  HOST: settings.host.default('0.0.0.0'),
   HTTP_PORT: settings.port(4100),
   GRPC_PORT: settings.port(5100),
 };

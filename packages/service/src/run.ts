@@ -9,6 +9,7 @@ import { loadConfigs } from './load-config.js';
 import { type LogOutput, standardOutput } from './log-output.js';
 import { scrub } from './redact.js';
 import { serveOps } from './serve-ops.js';
+import { settings } from './settings.js';
 import { describeFailure } from './start-failure.js';
 
 export interface RunOptions<S extends z.ZodType> {
@@ -33,7 +34,7 @@ const variables = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Unset: no ops door. */
   OPS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-  OPS_HOST: z.string().optional(),
+  OPS_HOST: settings.host.optional(),
   /** How long a load balancer needs to see that the process is no longer ready. */
   DRAIN_DELAY_MS: z.coerce.number().int().min(0).max(20_000).default(0),
 });
@@ -66,8 +67,8 @@ const flushTimeoutMs = 1_000;
 
 async function live<S extends z.ZodType>(options: RunOptions<S>, destination: LogOutput) {
   const { name, config: schema, start, stopTimeoutMs = 25_000 } = options;
-  const [settings, config] = loadConfigs([variables, schema]);
-  const log = createLogger({ name, level: settings.LOG_LEVEL, destination });
+  const [own, config] = loadConfigs([variables, schema]);
+  const log = createLogger({ name, level: own.LOG_LEVEL, destination });
   exitOnUncaught(log);
   if (options.migrate !== undefined && process.argv[2] === 'migrate') {
     await options.migrate({ config, log });
@@ -82,8 +83,8 @@ async function live<S extends z.ZodType>(options: RunOptions<S>, destination: Lo
   });
   const stack = createStack({ log, stepTimeoutMs: stopTimeoutMs });
   stack.use(await startTelemetry(name));
-  if (settings.OPS_PORT !== undefined) {
-    stack.use(await serveOps({ port: settings.OPS_PORT, host: settings.OPS_HOST, health }));
+  if (own.OPS_PORT !== undefined) {
+    stack.use(await serveOps({ port: own.OPS_PORT, host: own.OPS_HOST, health }));
   }
 
   const starting = startLogged(log, async () => {
@@ -98,7 +99,7 @@ async function live<S extends z.ZodType>(options: RunOptions<S>, destination: Lo
   if (failed) say(`${name} stops`, reason);
   log.info(failed ? { err: reason } : { signal: reason }, 'stopping');
   health.drain();
-  if (ready) await delay(settings.DRAIN_DELAY_MS);
+  if (ready) await delay(own.DRAIN_DELAY_MS);
   await starting;
   const code = await stop(stack);
   clearTimeout(deadline);

@@ -1,9 +1,17 @@
+import { isIP } from 'node:net';
 import { secretList } from '@acsp/operation';
 import { z } from 'zod';
+
+const isHost = (host: string) => isIP(host) !== 0 || (/^[\w.-]+$/.test(host) && !/^[\d.]+$/.test(host));
 
 /** Kinds of variables that several processes have. */
 export const settings = {
   port: (standard: number) => z.coerce.number().int().min(0).max(65_535).default(standard),
+  /** An address or a name to listen on; IPv6 with or without brackets. */
+  host: z
+    .string()
+    .transform((host) => host.replace(/^\[(.*)\]$/, '$1'))
+    .refine(isHost, 'it must be an IP address or a host name'),
   flag: (standard: boolean) =>
     z
       .enum(['true', 'false'])
