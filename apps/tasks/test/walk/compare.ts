@@ -36,9 +36,9 @@ const tables = `
       (SELECT count(*) FROM message WHERE task_id = task.id) AS messages
     FROM task WHERE id = ANY ($1::uuid[])
   ), events AS (
-    SELECT position, task_id AS task, type AS event, nullif(payload->>'previous_status', '') AS from, payload->>'status' AS to, actor
+    SELECT outbox.position, task_id AS task, type AS event, nullif(payload->>'previous_status', '') AS from, payload->>'status' AS to, actor
     FROM bus.outbox JOIN message ON task_id = (payload->>'task_id')::uuid AND message.id = (payload->>'message_id')::uuid
-    WHERE position > $2 AND task_id = ANY ($1::uuid[])
+    WHERE outbox.position > $2 AND task_id = ANY ($1::uuid[])
   ), entries AS (
     SELECT position, task_id AS task, event, from_status AS from, to_status AS to, actor_aid AS actor
     FROM log_entry WHERE position > $3 AND task_id = ANY ($1::uuid[])
