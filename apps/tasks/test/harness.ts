@@ -1,6 +1,6 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
-import { type Agent, type Call, requestFields, toMessage } from '@acsp/operation';
+import { type Agent, type Operation, requestFields, toMessage } from '@acsp/operation';
 import { serveRpc } from '@acsp/rpc';
 import { createStack } from '@acsp/service';
 import { type Answer, agent, startService, type TestClock, type TestService } from '@acsp/testkit';
@@ -71,11 +71,13 @@ const serveKnownAgents = () =>
     },
   });
 
-/** A call of an operation past its doors. */
-export const callBy = (caller: Agent): Call => ({
-  caller,
-  signal: new AbortController().signal,
-  deadline: Date.now() + 10_000,
-  once: undefined,
-  reply: { headers: {} },
-});
+/** A call of an operation past its doors: several of them begin in one turn of the event loop, which sockets do not grant. */
+export function callDirectly<Output>(
+  { context }: Tasks,
+  operation: Operation<Context, Output>,
+  { caller, fields }: { readonly caller: Agent; readonly fields: object },
+): Output {
+  const call = { signal: new AbortController().signal, deadline: Date.now() + 10_000, once: undefined };
+  const input = operation.input.parse(fields) as never;
+  return operation.handle(context, input, caller, { ...call, caller, reply: { headers: {} } });
+}

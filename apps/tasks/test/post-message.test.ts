@@ -1,6 +1,6 @@
 import { metric, type TestClock, testClock } from '@acsp/testkit';
-import { postMessage, postMessageInput } from '../src/operations/post-message.js';
-import { agent, callBy, startTasks, type Tasks } from './harness.js';
+import { postMessage } from '../src/operations/post-message.js';
+import { agent, callDirectly, startTasks, type Tasks } from './harness.js';
 import { nowhere, type Steps, stepsOf, taskIn, withLabels } from './steps.js';
 
 let tasks: Tasks;
@@ -124,8 +124,8 @@ test('messages of one task that come at once share a statement, so that a change
   const id = await steps.created(ann);
   const runs = async () => (await metric('acsp_batch_seconds_count{statement="post message"}')) ?? 0;
   const before = await runs();
-  const input = postMessageInput.parse({ task_id: id, content: 'Which stones?' });
-  const sent = Array.from({ length: 100 }, () => postMessage(tasks.context, input, ann, callBy(ann)));
+  const message = { caller: ann, fields: { task_id: id, content: 'Which stones?' } };
+  const sent = Array.from({ length: 100 }, () => callDirectly(tasks, postMessage, message));
   const ids = (await Promise.all(sent)).map((message) => message.id);
   expect((await runs()) - before).toBeLessThan(5);
   expect((await threadOf(id)).slice(1).map((message: { id: string }) => message.id)).toEqual(ids.sort());

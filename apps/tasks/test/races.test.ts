@@ -1,9 +1,9 @@
 import { type TestClock, testClock } from '@acsp/testkit';
 import { onAgentDeleted } from '../src/consumers/on-agent-deleted.js';
-import { claimTask, claimTaskInput } from '../src/operations/claim-task.js';
+import { claimTask } from '../src/operations/claim-task.js';
 import { expireTasks } from '../src/task/expire-tasks.js';
 import { deletionOf } from './deletion.js';
-import { type Answer, agent, callBy, startTasks, type Tasks } from './harness.js';
+import { type Answer, agent, callDirectly, startTasks, type Tasks } from './harness.js';
 import { allAtOnce } from './hold-task.js';
 import { type Steps, stepsOf } from './steps.js';
 import { tracesOf } from './traces.js';
@@ -72,9 +72,7 @@ describe('who asked while the task was open and lost is told that somebody else 
 
   test('by one service', async () => {
     const taskId = await steps.created(ann);
-    const claims = agents.map((who) =>
-      claimTask(tasks.context, claimTaskInput.parse({ task_id: taskId }), who, callBy(who)),
-    );
+    const claims = agents.map((who) => callDirectly(tasks, claimTask, { caller: who, fields: { task_id: taskId } }));
     const found = await Promise.all(claims.map((claim) => claim.then(() => 'claimed').catch(({ code }) => code)));
     expect(found.sort()).toEqual(onceAssigned);
     expect(codes([await steps.claim(eve, taskId)])).toEqual(['TASK_NOT_OPEN']);

@@ -1,7 +1,6 @@
 import { GetAgentRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
-import { fieldsOf } from '@acsp/operation';
-import type { z } from 'zod';
+import { byAnyone, fieldsOf } from '@acsp/operation';
 import { agentAid } from '../agent/fields.js';
 import { withMetadata } from '../agent/present.js';
 import { dailyBudget, utcDay } from '../budget/daily-budget.js';
@@ -9,11 +8,14 @@ import type { Context } from '../context.js';
 import { type Agent, Prisma } from '../generated/prisma/client.js';
 
 /** An agent as anybody may see it. */
-export async function getAgent({ database, clock }: Context, { aid }: z.infer<typeof getAgentInput>) {
-  const [agent] = await database.query<Row>(agentQuery(aid, utcDay(clock.now())));
-  if (agent === undefined) throw new AppError('AID_NOT_FOUND');
-  return { ...withMetadata(agent), presence: neverSeen, attestations: neverAttested };
-}
+export const getAgent = byAnyone(
+  fieldsOf(GetAgentRequestSchema)({ aid: agentAid }),
+  async ({ database, clock }: Context, { aid }) => {
+    const [agent] = await database.query<Row>(agentQuery(aid, utcDay(clock.now())));
+    if (agent === undefined) throw new AppError('AID_NOT_FOUND');
+    return { ...withMetadata(agent), presence: neverSeen, attestations: neverAttested };
+  },
+);
 
 // Other services know these; this is what they say of an agent that they have never met.
 const neverSeen = { status: 'offline', last_seen: null };
@@ -26,5 +28,3 @@ const agentQuery = (aid: string, day: string) => Prisma.sql`
     (${dailyBudget}::int - coalesce(spent, 0))::float8 AS budget_remaining
   FROM agent LEFT JOIN privacy_budget ON privacy_budget.aid = agent.aid AND day = ${day}::date
   WHERE agent.aid = ${aid} AND status = 'active'`;
-
-export const getAgentInput = fieldsOf(GetAgentRequestSchema)({ aid: agentAid });

@@ -1,8 +1,7 @@
 import { QuickstartCompactRequestSchema } from '@acsp/contracts/identity/v1/compact';
 import { QuickstartRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import { fieldsOf } from '@acsp/operation';
-import type { z } from 'zod';
+import { byAnyone, fieldsOf } from '@acsp/operation';
 import { describeCapabilities } from '../agent/describe-capabilities.js';
 import {
   agentName,
@@ -12,16 +11,41 @@ import {
   extras,
   splitCapabilities,
 } from '../agent/fields.js';
-import { insertAgent } from '../agent/insert-agent.js';
+import { insertAgent, type Registration } from '../agent/insert-agent.js';
 import type { Context } from '../context.js';
 
+interface Draft extends Omit<Registration, 'aid' | 'public_key' | 'description'> {
+  readonly description?: string | undefined;
+}
+
 /** A new agent with a key pair that is made here, returned this once and not kept. */
-export async function quickstart(context: Context, input: z.infer<typeof quickstartInput>) {
+export const quickstart = byAnyone(
+  fieldsOf(QuickstartRequestSchema)({
+    agent_name: agentName,
+    capabilities,
+    description: description.optional(),
+    ...extras,
+  }),
+  (context: Context, input) => createWithKeys(context, input),
+);
+
+export const quickstartCompact = byAnyone(
+  fieldsOf(QuickstartCompactRequestSchema)({
+    name: agentName,
+    capabilities: compactCapabilities,
+    description: description.optional(),
+    ...extras,
+  }),
+  (context: Context, { name, ...input }) =>
+    createWithKeys(context, { ...input, agent_name: name, capabilities: splitCapabilities(input.capabilities) }),
+);
+
+async function createWithKeys(context: Context, draft: Draft) {
   const { publicKey: public_key, privateKey: private_key } = generateKeyPair();
   const aid = aidOf(public_key);
   const agent = {
-    ...input,
-    description: input.description ?? describeCapabilities(input.capabilities),
+    ...draft,
+    description: draft.description ?? describeCapabilities(draft.capabilities),
     aid,
     public_key,
   };
@@ -31,20 +55,3 @@ export async function quickstart(context: Context, input: z.infer<typeof quickst
 
 const warning =
   'Save private_key and login_key now: neither is kept here in readable form, and private_key is never shown again.';
-
-export const quickstartCompact = (context: Context, { name, ...input }: z.infer<typeof quickstartCompactInput>) =>
-  quickstart(context, { ...input, agent_name: name, capabilities: splitCapabilities(input.capabilities) });
-
-export const quickstartInput = fieldsOf(QuickstartRequestSchema)({
-  agent_name: agentName,
-  capabilities,
-  description: description.optional(),
-  ...extras,
-});
-
-export const quickstartCompactInput = fieldsOf(QuickstartCompactRequestSchema)({
-  name: agentName,
-  capabilities: compactCapabilities,
-  description: description.optional(),
-  ...extras,
-});

@@ -1,8 +1,7 @@
 import { ClaimTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { type Agent, type Call, fieldsOf, integer } from '@acsp/operation';
-import type { z } from 'zod';
+import { byAgent, fieldsOf, integer } from '@acsp/operation';
 import type { Context } from '../context.js';
 import type { Pitch } from '../task/change.js';
 import { changeTask, type Made } from '../task/change-task.js';
@@ -12,29 +11,35 @@ import { matchScore } from '../task/match-score.js';
 import { presentClaim } from '../task/present.js';
 import type { TaskState } from '../task/state.js';
 
-type Input = z.infer<typeof claimTaskInput>;
-
 /** Claims a task: accepted at once where one claim is all it takes, else pending until the creator decides. */
-export async function claimTask(context: Context, input: Input, agent: Agent, call: Call) {
-  const { task_id, message = null, eta_minutes = null } = input;
-  const [asked_at, startedAt] = [context.clock.now(), performance.now()];
-  const by = { ...actorOf(agent), claim_id: newId(), message, eta_minutes };
-  const isPossible = (task: TaskState | undefined) =>
-    task !== undefined && !('refused' in decideClaim(task, { ...by, at: asked_at, match_score: null }));
-  const match_score = await matchScore(context, { task_id, isPossible, call });
-  return changeTask(context, {
-    id: task_id,
-    call,
-    decide: (task, at) => decideClaim(task, { ...by, at, match_score }),
-    answer: (made) => answerOf(made, { message, eta_minutes, match_score }),
-    explain(refused, { claimed_at }) {
-      // The task was open when the agent asked, as this process has seen or as the other claim's time says.
-      const wasOpen = (context.known.get(task_id)?.open_at ?? 0) >= startedAt;
-      const lost = claimed_at !== null && (wasOpen || claimed_at > asked_at);
-      return refused.code === 'TASK_NOT_OPEN' && lost ? new AppError('TASK_ALREADY_ASSIGNED') : refused;
-    },
-  });
-}
+export const claimTask = byAgent(
+  fieldsOf(ClaimTaskRequestSchema)({
+    aid: callerAid,
+    task_id: taskId,
+    message: comment.optional(),
+    eta_minutes: integer(1, 43_200).optional(),
+  }),
+  async (context: Context, input, agent, call) => {
+    const { task_id, message = null, eta_minutes = null } = input;
+    const [asked_at, startedAt] = [context.clock.now(), performance.now()];
+    const by = { ...actorOf(agent), claim_id: newId(), message, eta_minutes };
+    const isPossible = (task: TaskState | undefined) =>
+      task !== undefined && !('refused' in decideClaim(task, { ...by, at: asked_at, match_score: null }));
+    const match_score = await matchScore(context, { task_id, isPossible, call });
+    return changeTask(context, {
+      id: task_id,
+      call,
+      decide: (task, at) => decideClaim(task, { ...by, at, match_score }),
+      answer: (made) => answerOf(made, { message, eta_minutes, match_score }),
+      explain(refused, { claimed_at }) {
+        // The task was open when the agent asked, as this process has seen or as the other claim's time says.
+        const wasOpen = (context.known.get(task_id)?.open_at ?? 0) >= startedAt;
+        const lost = claimed_at !== null && (wasOpen || claimed_at > asked_at);
+        return refused.code === 'TASK_NOT_OPEN' && lost ? new AppError('TASK_ALREADY_ASSIGNED') : refused;
+      },
+    });
+  },
+);
 
 function answerOf({ change, after, at }: Made, pitch: Pitch) {
   const claim = change.claim as NonNullable<typeof change.claim>;
@@ -46,10 +51,3 @@ function answerOf({ change, after, at }: Made, pitch: Pitch) {
     message: accepted ? 'Task claimed and assigned to you' : 'Claim pending until the creator decides',
   };
 }
-
-export const claimTaskInput = fieldsOf(ClaimTaskRequestSchema)({
-  aid: callerAid,
-  task_id: taskId,
-  message: comment.optional(),
-  eta_minutes: integer(1, 43_200).optional(),
-});

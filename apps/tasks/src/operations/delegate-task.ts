@@ -1,25 +1,21 @@
 import { DelegateTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { type Agent, type Call, fieldsOf, uuid } from '@acsp/operation';
-import type { z } from 'zod';
+import { byAgent, fieldsOf, uuid } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { callerAid, description, priority, requirements, targetAid, taskMetadata, title } from '../task/fields.js';
 import { insertTask } from '../task/insert-task.js';
 
 /** A subtask by the parent's creator or assigned agent, who becomes its creator. */
-export const delegateTask = (
-  context: Context,
-  { aid: _aid, ...draft }: z.infer<typeof delegateTaskInput>,
-  delegator: Agent,
-  call: Call,
-) => insertTask(context, { ...draft, tags: [], ttl_minutes: 1440, max_claims: 1 }, delegator, call);
-
-export const delegateTaskInput = fieldsOf(DelegateTaskRequestSchema)({
-  aid: callerAid,
-  parent_id: uuid('INVALID_PARENT_ID'),
-  title,
-  description,
-  requirements: requirements.default([]),
-  target_aid: targetAid.optional(),
-  priority: priority.default('normal'),
-  metadata: taskMetadata.default({}),
-});
+export const delegateTask = byAgent(
+  fieldsOf(DelegateTaskRequestSchema)({
+    aid: callerAid,
+    parent_id: uuid('INVALID_PARENT_ID'),
+    title,
+    description,
+    requirements: requirements.default([]),
+    target_aid: targetAid.optional(),
+    priority: priority.default('normal'),
+    metadata: taskMetadata.default({}),
+  }),
+  (context: Context, { aid: _aid, ...draft }, delegator, call) =>
+    insertTask(context, { ...draft, tags: [], ttl_minutes: 1440, max_claims: 1 }, delegator, call),
+);

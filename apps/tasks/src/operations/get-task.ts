@@ -1,8 +1,7 @@
 import { GetTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
 import type { BatchStatement } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { fieldsOf } from '@acsp/operation';
-import type { z } from 'zod';
+import { byAgent, fieldsOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { type Claim, type Message, Prisma, type Task } from '../generated/prisma/client.js';
 import { summaryColumns } from '../task/columns.js';
@@ -10,17 +9,20 @@ import { callerAid, taskId } from '../task/fields.js';
 import { type Aggregated, presentClaim, presentMessage, presentSummary, presentTask } from '../task/present.js';
 
 /** A task with its claims, subtasks and thread, oldest first. */
-export async function getTask(context: Context, { id }: z.infer<typeof getTaskInput>) {
-  const now = context.clock.now();
-  const task = await context.database.batch(details, { id });
-  if (task === undefined) throw new AppError('TASK_NOT_FOUND');
-  return {
-    task: presentTask(task, now),
-    claims: task.claims?.map((claim) => presentClaim(claim, task, now)) ?? [],
-    subtasks: task.subtasks?.map((subtask) => presentSummary(subtask, now)) ?? [],
-    messages: task.messages?.map(presentMessage) ?? [],
-  };
-}
+export const getTask = byAgent(
+  fieldsOf(GetTaskRequestSchema)({ aid: callerAid, id: taskId }),
+  async (context: Context, { id }) => {
+    const now = context.clock.now();
+    const task = await context.database.batch(details, { id });
+    if (task === undefined) throw new AppError('TASK_NOT_FOUND');
+    return {
+      task: presentTask(task, now),
+      claims: task.claims?.map((claim) => presentClaim(claim, task, now)) ?? [],
+      subtasks: task.subtasks?.map((subtask) => presentSummary(subtask, now)) ?? [],
+      messages: task.messages?.map(presentMessage) ?? [],
+    };
+  },
+);
 
 type Details = Task & {
   readonly claims: readonly Aggregated<Claim>[] | null;
@@ -89,5 +91,3 @@ const details: BatchStatement<{ readonly id: string }, Details> = {
       ${newest({ ...messages, maxRows: 500, maxBytes: 4 * mebibyte })} AS messages
     FROM input JOIN task ON task.id = input.id`,
 };
-
-export const getTaskInput = fieldsOf(GetTaskRequestSchema)({ aid: callerAid, id: taskId });

@@ -1,5 +1,5 @@
 import { ListTasksRequestSchema, type ListTasksResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { aid, fieldsOf, oneOf, type PublicOf, queryInteger, uuid } from '@acsp/operation';
+import { aid, byAgent, fieldsOf, oneOf, type PublicOf, queryInteger, uuid } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { TaskStatus } from '../generated/prisma/enums.js';
@@ -8,15 +8,42 @@ import { cursorOf, readCursor, sorts } from '../task/list-order.js';
 import { countQuery, pageQuery } from '../task/list-query.js';
 import { presentSummary } from '../task/present.js';
 
-type Input = z.infer<typeof listTasksInput>;
+const isStatusList = (value: string) => value.split(',').every((name) => Object.hasOwn(TaskStatus, name));
+
+const fields = fieldsOf(ListTasksRequestSchema)({
+  aid: callerAid,
+  status: z
+    .string('INVALID_FIELD')
+    .refine(isStatusList, 'INVALID_FIELD')
+    // One spelling of each set of statuses, so that neither statements nor cached totals vary with their order.
+    .transform((value) => [...new Set(value.split(','))].sort().join(','))
+    .default('open'),
+  priority: priority.optional(),
+  parent_id: uuid('INVALID_PARENT_ID').optional(),
+  created_by: aid().optional(),
+  assigned_to: aid().optional(),
+  workspace_id: uuid('INVALID_WORKSPACE_ID').optional(),
+  sort: oneOf(sorts).default('created_at'),
+  limit: queryInteger(1, 100).default(20),
+  offset: queryInteger(0, 10_000).default(0),
+  cursor: z
+    .string('INVALID_FIELD')
+    .regex(/^[\w-]{1,200}$/, 'INVALID_FIELD')
+    .optional(),
+}).refine(({ cursor, sort }) => cursor === undefined || readCursor(sort, cursor) !== undefined, {
+  error: 'INVALID_FIELD',
+  path: ['cursor'],
+});
+
+type Input = z.infer<typeof fields>;
 
 /**
  * One page of the tasks that pass every filter. Workers that look for work ask for the same page at the same time: they share one reading of it,
  * and one answer.
  */
-export function listTasks(context: Context, { aid: _aid, ...query }: Input): Promise<Page> {
+export const listTasks = byAgent(fields, (context: Context, { aid: _aid, ...query }) => {
   return context.pages(JSON.stringify(query), async () => Object.freeze(await readPage(context, query)));
-}
+});
 
 export type Page = PublicOf<typeof ListTasksResponseSchema>;
 
@@ -65,30 +92,3 @@ async function totalOf({ database, totals }: Context, input: Query, { shown, has
   }
   return Math.max(await all, reached);
 }
-
-const isStatusList = (value: string) => value.split(',').every((name) => Object.hasOwn(TaskStatus, name));
-
-export const listTasksInput = fieldsOf(ListTasksRequestSchema)({
-  aid: callerAid,
-  status: z
-    .string('INVALID_FIELD')
-    .refine(isStatusList, 'INVALID_FIELD')
-    // One spelling of each set of statuses, so that neither statements nor cached totals vary with their order.
-    .transform((value) => [...new Set(value.split(','))].sort().join(','))
-    .default('open'),
-  priority: priority.optional(),
-  parent_id: uuid('INVALID_PARENT_ID').optional(),
-  created_by: aid().optional(),
-  assigned_to: aid().optional(),
-  workspace_id: uuid('INVALID_WORKSPACE_ID').optional(),
-  sort: oneOf(sorts).default('created_at'),
-  limit: queryInteger(1, 100).default(20),
-  offset: queryInteger(0, 10_000).default(0),
-  cursor: z
-    .string('INVALID_FIELD')
-    .regex(/^[\w-]{1,200}$/, 'INVALID_FIELD')
-    .optional(),
-}).refine(({ cursor, sort }) => cursor === undefined || readCursor(sort, cursor) !== undefined, {
-  error: 'INVALID_FIELD',
-  path: ['cursor'],
-});

@@ -10,7 +10,7 @@ import {
   newId,
 } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { type Agent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
+import { type Agent, byAgent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { Context } from '../context.js';
@@ -20,11 +20,20 @@ import { callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { readTask } from '../task/known-tasks.js';
 import { untilWritten } from '../task/until-written.js';
 
-type Input = z.infer<typeof postMessageInput>;
+const fields = fieldsOf(PostMessageRequestSchema)({
+  aid: callerAid,
+  task_id: taskId,
+  content: text({ max: 4096, missing: 'MISSING_CONTENT', code: 'INVALID_CONTENT', clean: true }),
+  msg_type: oneOf(['comment', 'status_update', 'question', 'result']).default('comment'),
+  metadata: taskMetadata.default({}),
+});
+
+type Input = z.infer<typeof fields>;
 
 /** Writes in the thread of a task: its creator, its assigned agent, or an agent with a live claim. */
-export const postMessage = (context: Context, input: Input, sender: Agent, call: Call) =>
-  untilWritten(() => attemptPost(context, input, sender, call), { call });
+export const postMessage = byAgent(fields, (context: Context, input, sender, call) =>
+  untilWritten(() => attemptPost(context, input, sender, call), { call }),
+);
 
 /** Answers undefined where the task has changed since the rules were asked, or is locked. */
 async function attemptPost(context: Context, { aid: _aid, task_id, ...message }: Input, sender: Agent, call: Call) {
@@ -96,11 +105,3 @@ const posting: BatchStatement<Post, object> = {
     ${keepAnswers('post')}
     SELECT id AS key FROM post`,
 };
-
-export const postMessageInput = fieldsOf(PostMessageRequestSchema)({
-  aid: callerAid,
-  task_id: taskId,
-  content: text({ max: 4096, missing: 'MISSING_CONTENT', code: 'INVALID_CONTENT', clean: true }),
-  msg_type: oneOf(['comment', 'status_update', 'question', 'result']).default('comment'),
-  metadata: taskMetadata.default({}),
-});

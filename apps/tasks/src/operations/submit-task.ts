@@ -1,5 +1,5 @@
 import { SubmitTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { type Agent, type Call, fieldsOf, jsonObject, text } from '@acsp/operation';
+import { byAgent, fieldsOf, jsonObject, text } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
@@ -7,30 +7,29 @@ import { changeTask } from '../task/change-task.js';
 import { decideSubmit } from '../task/decide.js';
 import { actorOf, callerAid, comment, taskId } from '../task/fields.js';
 
-type Input = z.infer<typeof submitTaskInput>;
-
 /** The assigned agent hands in its result, or says that it failed. */
-export function submitTask(context: Context, input: Input, agent: Agent, call: Call) {
-  const { task_id, result_text, result = null, failed, failure_reason = null } = input;
-  return changeTask(context, {
-    id: task_id,
-    call,
-    decide: (task, at) => decideSubmit(task, { ...actorOf(agent), at, failed, result_text, result, failure_reason }),
-    answer: ({ after: { status } }) => ({ task_id, status, message: messages[status] ?? '' }),
-  });
-}
+export const submitTask = byAgent(
+  fieldsOf(SubmitTaskRequestSchema)({
+    aid: callerAid,
+    task_id: taskId,
+    result_text: text({ max: 4096, missing: 'MISSING_RESULT_TEXT', code: 'INVALID_RESULT_TEXT', clean: true }),
+    result: jsonObject({ code: 'INVALID_RESULT', maxBytes: 64 * 1024 }).optional(),
+    failed: z.boolean('INVALID_FIELD').default(false),
+    failure_reason: comment.optional(),
+  }),
+  (context: Context, input, agent, call) => {
+    const { task_id, result_text, result = null, failed, failure_reason = null } = input;
+    return changeTask(context, {
+      id: task_id,
+      call,
+      decide: (task, at) => decideSubmit(task, { ...actorOf(agent), at, failed, result_text, result, failure_reason }),
+      answer: ({ after: { status } }) => ({ task_id, status, message: messages[status] ?? '' }),
+    });
+  },
+);
 
 const messages: Partial<Record<TaskStatus, string>> = {
   review: 'Result submitted; the creator approves or rejects it',
   done: 'Result submitted and approved',
   failed: 'Task failed',
 };
-
-export const submitTaskInput = fieldsOf(SubmitTaskRequestSchema)({
-  aid: callerAid,
-  task_id: taskId,
-  result_text: text({ max: 4096, missing: 'MISSING_RESULT_TEXT', code: 'INVALID_RESULT_TEXT', clean: true }),
-  result: jsonObject({ code: 'INVALID_RESULT', maxBytes: 64 * 1024 }).optional(),
-  failed: z.boolean('INVALID_FIELD').default(false),
-  failure_reason: comment.optional(),
-});

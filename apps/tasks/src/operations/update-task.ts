@@ -1,27 +1,25 @@
 import { UpdateTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { type Agent, type Call, fieldsOf, oneOf } from '@acsp/operation';
-import type { z } from 'zod';
+import { byAgent, fieldsOf, oneOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { changeTask } from '../task/change-task.js';
 import { actions, decideAction } from '../task/decide.js';
 import { actorOf, callerAid, comment, taskId } from '../task/fields.js';
 
-type Input = z.infer<typeof updateTaskInput>;
-
 /** Moves a task along interface 3.1: start, cancel, approve, reject, unclaim. */
-export function updateTask(context: Context, input: Input, agent: Agent, call: Call) {
-  const { task_id, action, comment = null } = input;
-  return changeTask(context, {
-    id: task_id,
-    call,
-    decide: (task, at) => decideAction(task, { ...actorOf(agent), at, action, comment }),
-    answer: ({ after: { status } }) => ({ task_id, status, message: `Task is ${status.replace('_', ' ')}` }),
-  });
-}
-
-export const updateTaskInput = fieldsOf(UpdateTaskRequestSchema)({
-  aid: callerAid,
-  task_id: taskId,
-  action: oneOf(actions, 'INVALID_ACTION'),
-  comment: comment.optional(),
-});
+export const updateTask = byAgent(
+  fieldsOf(UpdateTaskRequestSchema)({
+    aid: callerAid,
+    task_id: taskId,
+    action: oneOf(actions, 'INVALID_ACTION'),
+    comment: comment.optional(),
+  }),
+  (context: Context, input, agent, call) => {
+    const { task_id, action, comment = null } = input;
+    return changeTask(context, {
+      id: task_id,
+      call,
+      decide: (task, at) => decideAction(task, { ...actorOf(agent), at, action, comment }),
+      answer: ({ after: { status } }) => ({ task_id, status, message: `Task is ${status.replace('_', ' ')}` }),
+    });
+  },
+);
