@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
 import { closeServer, listen, urlOf } from '@acsp/http';
+import { type Logger, startOnStack } from '@acsp/service';
 import express from 'express';
 import { answerClientError } from './client-error.js';
-import type { Context } from './context.js';
+import type { Config } from './config.js';
+import { type Context, createContext, type Overrides } from './context.js';
 import { handleRequest } from './handle-request.js';
 
 export interface GatewayServer extends AsyncDisposable {
@@ -22,8 +24,15 @@ const patience = {
   requireHostHeader: false,
 };
 
-/** Opens the public door of the whole API. */
-export async function start(context: Context): Promise<GatewayServer> {
+/** Opens the public door of the whole API. Rejects with a ConfigError where there is no place for spent signatures. */
+export function start(config: Config, log: Logger, overrides: Overrides = {}): Promise<GatewayServer> {
+  return startOnStack({ log }, async (stack) => {
+    const context = createContext(stack, { config, log, overrides });
+    return stack.use(await openDoor(context));
+  });
+}
+
+async function openDoor(context: Context): Promise<GatewayServer> {
   const { HOST, PORT } = context.config;
   // Routing is our own table: Express tries its layers one after the other.
   const app = express().disable('x-powered-by').disable('query parser');

@@ -46,3 +46,21 @@ export function createStack({ log, stepTimeoutMs = 10_000 }: StackOptions = {}):
     },
   };
 }
+
+/**
+ * Starts what consists of several resources: `begin` puts each on the stack, and disposing the result disposes them. Where `begin` rejects, those
+ * that it had started are disposed, and its own error stands.
+ */
+export async function startOnStack<T extends object>(
+  options: StackOptions,
+  begin: (stack: Stack) => Promise<T>,
+): Promise<T & AsyncDisposable> {
+  const stack = createStack(options);
+  const stop = async () => stack[Symbol.asyncDispose]();
+  try {
+    return { ...(await begin(stack)), [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
+}

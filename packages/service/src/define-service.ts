@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { serveContractDoor } from './contract-door.js';
 import type { Health } from './create-health.js';
 import type { Logger } from './create-logger.js';
-import { createStack, type Stack } from './create-stack.js';
+import { type Stack, startOnStack } from './create-stack.js';
 import {
   type Background,
   type Config,
@@ -71,7 +71,7 @@ interface Starting<Shape extends z.ZodRawShape> {
   readonly overrides: Overrides;
 }
 
-async function start<P, Shape extends z.ZodRawShape, Context>(
+function start<P, Shape extends z.ZodRawShape, Context>(
   definition: Omit<Definition<DescService, P, Shape, Context>, 'operations'> & { readonly operations: AnyOperations },
   database: Database<P>,
   { runtime, overrides }: Starting<Shape>,
@@ -79,9 +79,8 @@ async function start<P, Shape extends z.ZodRawShape, Context>(
   const { name, contract, events, operations } = definition;
   const { log, health } = runtime;
   const config = runtime.config as z.output<z.ZodObject<typeof common>>;
-  const stack = createStack({ log });
-  stack.use(database);
-  try {
+  return startOnStack({ log }, async (stack) => {
+    stack.use(database);
     const bus = overrides.bus ?? stack.use(jetStreamBus({ url: natsUrl(config.NATS_URL), log }));
     const principals = createPrincipals(config.PRINCIPAL_SECRET);
     const context = definition.context({
@@ -102,17 +101,8 @@ async function start<P, Shape extends z.ZodRawShape, Context>(
     const migrated = whether(database.migrated);
     const serving = { service: contract, operations, context, answers, migrated, principals, host: config.HOST, log };
     const doors = await openDoors(stack, serving, { config, health });
-    return {
-      ...doors,
-      context,
-      principals,
-      migrated: database.migrated,
-      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
-    };
-  } catch (error) {
-    await Promise.resolve(stack[Symbol.asyncDispose]()).catch(() => {});
-    throw error;
-  }
+    return { ...doors, context, principals, migrated: database.migrated };
+  });
 }
 
 async function openDoors(stack: Stack, serving: Serving, { config, health }: Listening) {

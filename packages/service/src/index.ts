@@ -1,7 +1,7 @@
 /** One process of a service: defined as data, run from its environment, observed at its ops door, stopped in order. */
 export { createHealth, type Health, type Readiness } from './create-health.js';
 export { createLogger, type Logger, type LoggerOptions } from './create-logger.js';
-export { createStack, type Stack, type StackOptions } from './create-stack.js';
+export { createStack, type Stack, type StackOptions, startOnStack } from './create-stack.js';
 export { defineService } from './define-service.js';
 export type {
   Background,
