@@ -16,5 +16,5 @@ export type {
 export { ConfigError, loadConfig } from './load-config.js';
 export { createPeer, type Peer, type PeerCall } from './peer.js';
 export { type RunOptions, run } from './run.js';
-export { type Ops, type OpsOptions, serveOps } from './serve-ops.js';
+export { type OpsOptions, serveOps } from './serve-ops.js';
 export { secrets, settings } from './settings.js';
