@@ -22,9 +22,7 @@ export const connectPostgres = shareByUrl(open);
 
 function open(url: string, log: Log): PostgresConnection {
   const postgres = openPostgres({ url, name: 'store', migrations, poolSize: 2, log });
-  let isOpen = false;
   const opening = postgres.migrated.then(async () => {
-    isOpen = true;
     // A batch tells PostgreSQL the latest time at which it may begin, for which it has to know PostgreSQL's clock.
     await postgres.session.ping();
   });
@@ -39,7 +37,7 @@ function open(url: string, log: Log): PostgresConnection {
   return {
     ...postgres,
     opened: async () => {
-      if (!isOpen) await openedInTime;
+      if (!postgres.isMigrated()) await openedInTime;
     },
     async [Symbol.asyncDispose]() {
       await expiry[Symbol.asyncDispose]();
