@@ -3,19 +3,13 @@ import type { Postgres } from '@acsp/database';
 import type { Log } from '@acsp/telemetry';
 import { createWake, keepRunning, orAborted, pause } from '@acsp/time';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { Bus, Delivery } from './bus.js';
+import type { Bus, Delivery, Subscription } from './bus.js';
 import { type FailedEvents, type Failure, failedEvents, type KnownFailure } from './failed-events.js';
 import { type Attempt, handleEvent, isOutage, type Limits } from './handle-event.js';
 import { consumerLag, createLag, deadLetters, type Lag } from './metrics.js';
 
 /** Handles events of the bus in a service. Source: design, section "Events". */
-export interface Consumer {
-  /** `tasks-agent-deleted`: service and purpose. The position belongs to the name. */
-  readonly name: string;
-  /** NATS patterns: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
-  readonly subjects: readonly string[];
-  /** From its first deployment on, or from all that the bus still has: indexes and caches only. */
-  readonly start: 'now' | 'kept';
+export interface Consumer extends Omit<Subscription, 'exclusive'> {
   /**
    * `strict`: one replica works at a time, and an event that fails holds up those behind it until it is handled or given up. `parallel`: every
    * replica works, and an event that fails comes again later.

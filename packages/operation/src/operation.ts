@@ -2,7 +2,7 @@ import { AppError } from '@acsp/errors';
 import type { DescService, MessageShape } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
 import { z } from 'zod';
-import type { Agent, Principal } from './principal.js';
+import type { Agent, Idempotency, Principal } from './principal.js';
 import type { Public } from './public.js';
 import { isForAgents, routeOf } from './surface.js';
 
@@ -26,9 +26,7 @@ export interface Reply {
 }
 
 /** The answer of an operation is to be kept under its caller's Idempotency-Key. */
-export interface Once {
-  readonly key: string;
-  readonly print: string;
+export interface Once extends Idempotency {
   /** As the door will send it. */
   readonly encode: (answer: unknown) => KeptAnswer;
 }

@@ -105,7 +105,7 @@ async function openDoors(stack: Stack, serving: Serving, { config, health }: Lis
 }
 
 interface Listening {
-  readonly config: { readonly GRPC_PORT: number; readonly HTTP_PORT: number };
+  readonly config: CommonConfig;
   readonly health: Health;
 }
 
