@@ -51,7 +51,6 @@ export function defineService<
     name,
     contract,
     operations,
-    migrations,
     config: z.object({ ...common, ...definition.config }) as z.ZodType<Config<Shape>>,
     start: (runtime, overrides = {}) =>
       start({ ...definition, operations }, open(runtime, runtime.config.MIGRATE), runtime, overrides),

@@ -99,7 +99,6 @@ export interface Service<Shape extends z.ZodRawShape = z.ZodRawShape, Context = 
   readonly name: string;
   readonly contract: DescService;
   readonly operations: AnyOperations;
-  readonly migrations: URL;
   readonly config: z.ZodType<Config<Shape>>;
   /** Resolves as soon as it answers, even where PostgreSQL or the broker is still away: then with 503. */
   start(runtime: Runtime<Config<Shape>>, overrides?: Overrides): Promise<Running<Context>>;

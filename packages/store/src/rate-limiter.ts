@@ -7,7 +7,6 @@ import { createWindows, type Window } from './windows.js';
 
 export interface Consumed {
   readonly allowed: boolean;
-  readonly limit: number;
   readonly remaining: number;
   /** Until the window ends, at least 1. */
   readonly resetSeconds: number;
@@ -98,7 +97,6 @@ function consumed({ name, limit }: Bucket, { count, endsAt }: Window): Consumed 
   if (!allowed) refusals.inc({ limit: name });
   return {
     allowed,
-    limit,
     remaining: Math.max(0, limit - count),
     resetSeconds: Math.max(1, Math.ceil((endsAt - performance.now()) / 1000)),
   };
