@@ -35,7 +35,7 @@ interface Surroundings {
   readonly overrides: Overrides;
 }
 
-/** Puts what has to be closed on the stack. Throws ConfigError where there is no place for spent signatures. */
+/** Puts everything that has to be closed on the stack. Throws ConfigError where there is no place for spent signatures. */
 export function createContext(stack: Stack, { config, log, overrides }: Surroundings): Context {
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, UPSTREAM_TIMEOUT_MS: timeoutMs } = config;
   if (overrides.store === undefined && redisUrl === undefined && databaseUrl === undefined) {

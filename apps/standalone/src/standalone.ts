@@ -11,7 +11,7 @@ import { services } from './services.js';
 import { untilReady } from './until-ready.js';
 
 export interface Standalone extends AsyncDisposable {
-  /** Where agents call, such as `http://127.0.0.1:8080`. */
+  /** The URL of the API, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** By name. */
   readonly services: Readonly<Record<string, Running<unknown>>>;

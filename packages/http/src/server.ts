@@ -37,7 +37,7 @@ export async function openServer(server: Server, { port, host, drainMs }: Listen
   };
 }
 
-/** Where clients of this machine reach a server: `http://127.0.0.1:4103`, `http://[::1]:4103`; an address that stands for all becomes loopback. */
+/** The URL for clients on this machine: `http://127.0.0.1:4103`, `http://[::1]:4103`. A wildcard address becomes loopback. */
 export function urlOf(host: string, port: number): string {
   const dialled = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;

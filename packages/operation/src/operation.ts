@@ -6,7 +6,7 @@ import type { Agent, Idempotency, Principal } from './principal.js';
 import type { Public } from './public.js';
 import { isForAgents, routeOf } from './surface.js';
 
-/** One call of an operation, apart from what it asks for. */
+/** One call of an operation, apart from its input. */
 export interface Call {
   readonly caller: Principal;
   /** Ends when the client goes or the deadline passes, and when the process drains: that of a stream at once, others when their time is over. */

@@ -81,7 +81,7 @@ function start<P, Shape extends z.ZodRawShape, Context>(
       log,
       peer: (service, address) => stack.use(createPeer(service, { address, principals, name })),
     });
-    // Not the bus: while it is away nothing is refused, events wait in the outbox.
+    // The bus has no check: while it is away no request is refused, because events wait in the outbox.
     health.check('database', () => database.ping());
     const relay = stack.use(startRelay({ database, bus, service: name, payloads: events, log }));
     database.onCommit(relay.wake);

@@ -31,7 +31,7 @@ import { type Answering, recordEnd, refusal, type Served, type Serving, servedBy
 const drainMs = 5_000;
 /** When the gateway stops waiting, less the time for the answer. */
 const deadlineMs = 25_000;
-/** Room for all that the gateway takes (Node's 16 KiB) and for what it adds. */
+/** The gateway accepts Node's 16 KiB and adds headers of its own. */
 const maxHeaderSize = 32 * 1024;
 
 interface Door extends Serving {
@@ -45,7 +45,7 @@ export async function servePublicDoor(options: Serving & { readonly port: number
   const door: Door = { ...options, served: servedBy(options), draining: draining.signal };
   const settings = { keepAliveTimeout: 65_000, requestTimeout: 30_000, maxHeaderSize };
   const server = createServer(settings, (request, response) => void serve(door, request, response));
-  // However many the caller sent, those that the gateway added must not be dropped.
+  // Node drops headers beyond a count: those that the gateway added must get through, however many the caller sent.
   server.maxHeadersCount = 0;
   const open = await openServer(server, { port: options.port, host: options.host, drainMs });
   return {
@@ -214,7 +214,7 @@ async function answerOnce(exchange: Exchange, call: Call, { once, fields }: Keep
   }
 }
 
-/** The answer that was kept before this error. A refusal is kept itself where there is none, unless it asks to be tried again. */
+/** The answer that was kept before this error. Without one the refusal itself is kept, unless it is to be retried. */
 async function standsInstead({ door, caller }: Exchange, once: Once, thrown: unknown): Promise<KeptAnswer | undefined> {
   const lasts =
     thrown instanceof AppError && catalogue[thrown.code].http < 500 && thrown.retryAfterSeconds === undefined;

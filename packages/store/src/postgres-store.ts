@@ -24,7 +24,7 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
     value: toText(value),
     ttl_ms: toMs(ttlSeconds),
   });
-  // Without a statement name, so planned each time: a plan made while the table was small would read it whole.
+  // The statement has no name, so it is planned each time: a plan made while the table was small would read it whole.
   const run = async (text: string, key: string) => (await pool.query<Row>(text, [toText(prefix + key)])).rows[0];
 
   async function attempt<T>(command: () => Promise<T>): Promise<T> {

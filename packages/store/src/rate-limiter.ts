@@ -63,7 +63,7 @@ function localLimiter(databaseUrl: string | undefined, log: Log): RateLimiter {
 }
 
 function sharedLimiter(redis: RedisWindows): RateLimiter {
-  /** For as long as Redis is away. At its return its own windows stand, and a refusal that was counted here ends. */
+  /** These windows count while Redis is away. At its return its own windows stand, and a refusal that was counted here ends. */
   const windows = createWindows();
 
   async function count(bucket: Bucket, key: string): Promise<Consumed> {

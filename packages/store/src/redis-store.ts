@@ -74,7 +74,7 @@ export function redisStore({ redis, prefix, onOutage }: RedisStoreOptions): Stor
 
 /**
  * A key leaves the spare when Redis has confirmed it, so one of the two places has it at every moment. Commands arrive in the order in which they
- * were sent: whoever deletes or writes a key in between comes after its move. The rest stays here until Redis comes back the next time.
+ * were sent, so a delete or write of the key in between follows its move. The rest stays here until Redis comes back the next time.
  */
 async function move(spare: MemoryKeys, client: Redis, prefix: string): Promise<void> {
   while (spare.size > 0 && client.status === 'ready') {
