@@ -1,22 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { listen } from '@acsp/http';
+import { openServer } from '@acsp/http';
 import { answerClientError } from './client-error.js';
 
 /** All that comes on a connection on which no more than this is sent, until the server closes it. */
 async function sendOnly(text: string): Promise<string> {
   const server = createServer({ headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 });
   server.on('clientError', (error, socket) => void answerClientError(error, socket));
-  const port = await listen(server, 0, '127.0.0.1');
-  const socket = connect(port, '127.0.0.1');
+  await using open = await openServer(server, { port: 0, host: '127.0.0.1', drainMs: 0 });
+  const socket = connect(open.port, '127.0.0.1');
   let got = '';
   socket.on('data', (piece) => {
     got += piece;
   });
   if (text !== '') socket.write(text);
   await once(socket, 'close');
-  server.close();
   return got;
 }
 

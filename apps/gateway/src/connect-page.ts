@@ -42,7 +42,7 @@ const headers = {
   ].join('; '),
 };
 
-/** Only a GET that names JSON redeems: browsers, link previews and whatever takes anything get the page. */
+/** Only a GET that names JSON redeems: browsers, link previews and clients that accept anything get the page. */
 export const wantsPage = ({ method, headers: { accept = '' } }: IncomingMessage): boolean =>
   method === 'HEAD' || !/\bapplication\/json\b/i.test(accept);
 

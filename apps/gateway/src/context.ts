@@ -1,7 +1,7 @@
 import { type Bus, jetStreamBus } from '@acsp/bus';
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { createPrincipals, type Principals } from '@acsp/operation';
-import { ConfigError, createPeer, createStack, type Logger } from '@acsp/service';
+import { ConfigError, createPeer, type Logger, type Stack } from '@acsp/service';
 import { createRateLimiter, createStore, type RateLimiter, type Store } from '@acsp/store';
 import { type Clock, systemClock } from '@acsp/time';
 import type { Config } from './config.js';
@@ -12,7 +12,7 @@ import { createRunning, type Running } from './running.js';
 import { createUpstreams, type Upstreams } from './upstream/upstreams.js';
 
 /** Everything that the gateway's code reaches for. */
-export interface Context extends AsyncDisposable {
+export interface Context {
   readonly config: Config;
   readonly keys: Keys;
   readonly upstreams: Upstreams;
@@ -29,13 +29,18 @@ export interface Context extends AsyncDisposable {
 /** Tests and the standalone put these in place of the gateway's own, and dispose of them themselves. */
 export type Overrides = Partial<Pick<Context, 'store' | 'clock'> & { readonly bus: Bus }>;
 
-/** Throws ConfigError where there is no place for spent signatures. */
-export function createContext(config: Config, log: Logger, overrides: Overrides = {}): Context {
+interface Surroundings {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly overrides: Overrides;
+}
+
+/** Puts everything that has to be closed on the stack. Throws ConfigError where there is no place for spent signatures. */
+export function createContext(stack: Stack, { config, log, overrides }: Surroundings): Context {
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, UPSTREAM_TIMEOUT_MS: timeoutMs } = config;
   if (overrides.store === undefined && redisUrl === undefined && databaseUrl === undefined) {
     throw new ConfigError(['REDIS_URL is not set, and neither is DATABASE_URL in its place']);
   }
-  const stack = createStack({ log });
   const principals = createPrincipals(config.PRINCIPAL_SECRET);
   const servers = { redisUrl, databaseUrl, log };
   const clock = overrides.clock ?? systemClock;
@@ -58,6 +63,5 @@ export function createContext(config: Config, log: Logger, overrides: Overrides 
     principals,
     clock,
     log,
-    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
 }

@@ -61,7 +61,7 @@ async function serve(gateway: Context, exchange: Exchange): Promise<void> {
   };
   const spend = () => spendSignature(gateway, call, admitted, forward);
   if (!hasKey(call)) return streamAnswer(call, await spend());
-  // Only an admitted request may take the key's place.
+  // A request that is not admitted must not occupy the key.
   await admitted;
   call.idempotency = await readIdempotency(call);
   streamAnswer(call, await whileRunning(gateway, call.idempotency, spend));

@@ -20,7 +20,7 @@ export async function readIdempotency(call: Call): Promise<Idempotency> {
   };
 }
 
-/** Throws IDEMPOTENCY_IN_PROGRESS while a request with the same key is in flight. What becomes of the key afterwards, the service decides. */
+/** Throws IDEMPOTENCY_IN_PROGRESS while a request with the same key is in flight. The service decides on the key afterwards. */
 export async function whileRunning<T>({ running }: Context, { key }: Idempotency, send: () => Promise<T>): Promise<T> {
   if (!(await running.begin(key))) throw new AppError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 });
   try {
@@ -40,8 +40,8 @@ function keyOf({ request }: Call): string {
 }
 
 /**
- * An agent that registered again is another caller. Callers whom nothing proves are told apart by address. Where a request may have ended its own
- * caller, a repetition is known by what it still shows: the login key, or the AID of the key pair.
+ * An agent that registered again is another caller. The address distinguishes callers that nothing proves. A request may have deleted its own
+ * caller: the login key, or the AID of the key pair, identifies its repetition.
  */
 function callerOf({ caller, address, route, request }: Call): string[] {
   const loginKey = route.by.includes(Credential.LOGIN_KEY_UNCHECKED) ? bearerToken(request) : undefined;
@@ -50,7 +50,7 @@ function callerOf({ caller, address, route, request }: Call): string[] {
   return route.signature.signer === 'holder' ? [caller.aid] : [caller.aid, String(caller.registeredAt)];
 }
 
-/** Parts are told apart by their lengths. */
+/** Each part is preceded by its length, so that `ab`, `c` and `a`, `bc` have different digests. */
 function digest(...parts: readonly (string | Buffer)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:`).update(part);

@@ -1,3 +1,5 @@
+import type { Bucket } from '@acsp/store';
+
 /** Requests a minute (interface, section 8.1; decisions 1.9). Operations that name one limit share it. */
 const perMinute = {
   tasks: 30,
@@ -27,10 +29,8 @@ export type LimitName = keyof typeof perMinute;
 
 export const limitNames = Object.keys(perMinute) as LimitName[];
 
-export interface Limit {
+export interface Limit extends Bucket {
   readonly name: LimitName;
-  readonly limit: number;
-  readonly windowSeconds: number;
   /** The `RateLimit-Policy` header (draft-ietf-httpapi-ratelimit-headers). */
   readonly policy: string;
 }

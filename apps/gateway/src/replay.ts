@@ -3,8 +3,8 @@ import type { Context } from './context.js';
 import type { Call } from './exchange.js';
 
 /**
- * Sends a request on once it is admitted and its signature, on whatever path, is used up. Limit and store are asked at the same time, for one
- * round trip. A request that is not admitted gives its signature back, and so does an answer that is the service's fault, or none at all: it
+ * Sends a request on once it is admitted and its signature is spent, for every path at once. The limiter and the store are queried concurrently,
+ * which costs one round trip. A request that is not admitted gives its signature back, and so does an answer that is the service's fault, or none at all: it
  * can be sent again. A signature that was spent with an Idempotency-Key passes again with that key, because its effect happens once for the key.
  */
 export async function spendSignature<Answer extends { readonly statusCode?: number | undefined }>(

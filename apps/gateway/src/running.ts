@@ -2,8 +2,8 @@ import type { Logger } from '@acsp/service';
 import { createStore } from '@acsp/store';
 
 /**
- * The idempotency keys whose requests are in flight. What is lost here breaks no promise: the service that commits a second request finds the
- * key in its own table. So memory serves, and Redis only lets other gateways answer early.
+ * The idempotency keys whose requests are in flight. Losing one breaks no promise, because the service that commits a second request finds the key
+ * in its own table. So memory is enough, and Redis only lets other gateways refuse early.
  */
 export interface Running extends AsyncDisposable {
   /** False where a request with this key is in flight already. */
@@ -22,7 +22,7 @@ export function createRunning({ redisUrl, timeoutMs, log }: RunningOptions): Run
   const own = new Set<string>();
   const shared =
     redisUrl === undefined ? undefined : createStore({ redisUrl, prefix: 'gateway:running:', onOutage: 'memory', log });
-  // A gateway that dies in the middle blocks the key no longer than a service may take.
+  // A gateway that dies while a request is in flight blocks the key no longer than a service may stay silent.
   const ttlSeconds = timeoutMs / 1000 + 1;
   return {
     async begin(key) {

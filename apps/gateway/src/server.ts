@@ -1,14 +1,11 @@
 import { createServer } from 'node:http';
-import { closeServer, listen, urlOf } from '@acsp/http';
+import { type OpenServer, openServer } from '@acsp/http';
+import { type Logger, startOnStack } from '@acsp/service';
 import express from 'express';
 import { answerClientError } from './client-error.js';
-import type { Context } from './context.js';
+import type { Config } from './config.js';
+import { type Context, createContext, type Overrides } from './context.js';
 import { handleRequest } from './handle-request.js';
-
-export interface GatewayServer extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-}
 
 const drainMs = 8_000;
 
@@ -22,8 +19,15 @@ const patience = {
   requireHostHeader: false,
 };
 
-/** Opens the public door of the whole API. */
-export async function start(context: Context): Promise<GatewayServer> {
+/** Opens the public door of the whole API. Rejects with a ConfigError where there is no place for spent signatures. */
+export function start(config: Config, log: Logger, overrides: Overrides = {}): Promise<OpenServer> {
+  return startOnStack({ log }, async (stack) => {
+    const context = createContext(stack, { config, log, overrides });
+    return stack.use(await openDoor(context));
+  });
+}
+
+function openDoor(context: Context): Promise<OpenServer> {
   const { HOST, PORT } = context.config;
   // Routing is our own table: Express tries its layers one after the other.
   const app = express().disable('x-powered-by').disable('query parser');
@@ -34,6 +38,5 @@ export async function start(context: Context): Promise<GatewayServer> {
   server.on('checkExpectation', app);
   // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
   server.maxHeadersCount = 0;
-  const port = await listen(server, PORT, HOST);
-  return { url: urlOf(HOST, port), [Symbol.asyncDispose]: () => closeServer(server, drainMs) };
+  return openServer(server, { port: PORT, host: HOST, drainMs });
 }

@@ -6,7 +6,7 @@ export const configSchema = z.looseObject({
   PORT: settings.port(8080),
   HOST: settings.host.default('127.0.0.1'),
   DATA_DIR: z.string().default('.data'),
-  /** Under which agents reach the service; default `http://HOST:PORT`. */
+  /** The URL under which agents reach the service; `http://HOST:PORT` when absent. */
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'it needs http:// or https:// in front' }).optional(),
   /** Opens the internal operations; a random one when absent. */
   INTERNAL_TOKEN: z.string().min(16).optional(),

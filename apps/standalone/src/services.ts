@@ -3,4 +3,4 @@ import type { Service } from '@acsp/service';
 import { service as tasks } from '@acsp/tasks/service';
 
 /** Every service of this repository. */
-export const services = [identity, tasks] as unknown as readonly Service[];
+export const services: readonly Service[] = [identity, tasks];

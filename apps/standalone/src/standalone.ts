@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { createBus } from '@acsp/bus';
 import { configSchema as gatewayConfig } from '@acsp/gateway/config';
-import { createContext as createGateway } from '@acsp/gateway/context';
 import { start as startGateway } from '@acsp/gateway/server';
 import { urlOf } from '@acsp/http';
 import { freePort } from '@acsp/local';
-import { createStack, loadConfig, type Running, type Runtime, type Service } from '@acsp/service';
+import { loadConfig, type Running, type Runtime, type Service, startOnStack } from '@acsp/service';
 import type { Config } from './config.js';
 import { openDatabases } from './databases.js';
 import { services } from './services.js';
 import { untilReady } from './until-ready.js';
 
 export interface Standalone extends AsyncDisposable {
-  /** Where agents call, such as `http://127.0.0.1:8080`. */
+  /** The URL of the API, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** By name. */
   readonly services: Readonly<Record<string, Running<unknown>>>;
@@ -21,9 +20,8 @@ export interface Standalone extends AsyncDisposable {
 }
 
 /** Every app in this process, joined over loopback as they are between machines. Ready when it resolves. */
-export async function startStandalone({ config, log, health }: Runtime<Config>): Promise<Standalone> {
-  const stack = createStack({ log });
-  try {
+export function startStandalone({ config, log, health }: Runtime<Config>): Promise<Standalone> {
+  return startOnStack({ log }, async (stack) => {
     const port = config.PORT === 0 ? await freePort() : config.PORT;
     const databases = stack.use(await openDatabases(config, log));
     const bus = stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: await databases.open('bus'), log }));
@@ -58,14 +56,10 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
       DATABASE_URL: await databases.open('gateway'),
       INTERNAL_TOKEN: config.INTERNAL_TOKEN ?? randomBytes(32).toString('hex'),
     };
-    const context = createGateway(loadConfig(gatewayConfig, gatewayEnv), log.child({ name: 'gateway' }), { bus });
-    const gateway = stack.use(await startGateway(stack.use(context)));
-    const { failed } = databases;
-    return { url: gateway.url, services: running, failed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
-  } catch (error) {
-    await Promise.resolve(stack[Symbol.asyncDispose]()).catch(() => {});
-    throw error;
-  }
+    const gatewayLog = log.child({ name: 'gateway' });
+    const gateway = stack.use(await startGateway(loadConfig(gatewayConfig, gatewayEnv), gatewayLog, { bus }));
+    return { url: gateway.url, services: running, failed: databases.failed };
+  });
 }
 
 /** The variables that the operator set besides the standalone's own: TRUST_PROXY, RATE_LIMITS, REGION_ID and their like. */

@@ -1,6 +1,5 @@
 import { embeddedBus } from '@acsp/bus';
 import { configSchema } from '@acsp/gateway/config';
-import { createContext } from '@acsp/gateway/context';
 import { start } from '@acsp/gateway/server';
 import { createLogger, createStack, loadConfig } from '@acsp/service';
 import { principalSecret } from '@acsp/testkit';
@@ -25,6 +24,6 @@ export async function startAnotherGateway({
   });
   const stack = createStack();
   const bus = stack.use(embeddedBus({ databaseUrl: databaseUrl('bus'), log }));
-  const gateway = stack.use(await start(stack.use(createContext(config, log, { bus }))));
+  const gateway = stack.use(await start(config, log, { bus }));
   return { url: gateway.url, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }

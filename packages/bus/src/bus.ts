@@ -23,11 +23,11 @@ export interface Bus extends AsyncDisposable {
 }
 
 export interface Subscription {
-  /** `tasks-agent-deleted`; the position belongs to the name. */
+  /** `tasks-agent-deleted`: service and purpose. The position belongs to the name. */
   readonly name: string;
   /** NATS patterns: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
   readonly subjects: readonly string[];
-  /** Where a name begins that has no position yet: at what comes from now on, or at the oldest event that the bus still has. */
+  /** A name without a position begins at the next event, or at the oldest one that the bus still has (indexes and caches only). */
   readonly start: 'now' | 'kept';
   /** Events come in order, those that come again too, for as long as one process at a time follows the name. */
   readonly exclusive: boolean;

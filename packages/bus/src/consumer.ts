@@ -1,21 +1,15 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
 import type { Postgres } from '@acsp/database';
 import type { Log } from '@acsp/telemetry';
-import { createWake, keepRunning, orAborted, pause } from '@acsp/time';
+import { createTurns, createWake, keepRunning, orAborted, pause, type Turns } from '@acsp/time';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { Bus, Delivery } from './bus.js';
+import type { Bus, Delivery, Subscription } from './bus.js';
 import { type FailedEvents, type Failure, failedEvents, type KnownFailure } from './failed-events.js';
 import { type Attempt, handleEvent, isOutage, type Limits } from './handle-event.js';
 import { consumerLag, createLag, deadLetters, type Lag } from './metrics.js';
 
 /** Handles events of the bus in a service. Source: design, section "Events". */
-export interface Consumer {
-  /** `tasks-agent-deleted`: service and purpose. The position belongs to the name. */
-  readonly name: string;
-  /** NATS patterns: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
-  readonly subjects: readonly string[];
-  /** From its first deployment on, or from all that the bus still has: indexes and caches only. */
-  readonly start: 'now' | 'kept';
+export interface Consumer extends Omit<Subscription, 'exclusive'> {
   /**
    * `strict`: one replica works at a time, and an event that fails holds up those behind it until it is handled or given up. `parallel`: every
    * replica works, and an event that fails comes again later.
@@ -60,7 +54,7 @@ interface Work {
   /** Looks for retries that are due. */
   readonly retry: () => void;
   /** With a strict order one handler at a time, those of replayed events included. */
-  readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>;
+  readonly inTurn: Turns;
   readonly lag: Lag;
 }
 
@@ -76,7 +70,7 @@ async function consume(
   const failed = failedEvents(database.pool, name);
   const known = await failed.known();
   const due = createWake();
-  const inTurn: Work['inTurn'] = exclusive ? createTurns() : (run) => run();
+  const inTurn: Turns = exclusive ? createTurns() : (run) => run();
   const lag = createLag(consumerLag, { consumer: name });
   const work: Work = { consumer, log, failed, known, retry: due.wake, inTurn, lag };
   signal.addEventListener('abort', due.wake);
@@ -163,14 +157,4 @@ async function recordFailure(
     deadLetters.inc({ consumer: name });
   }
   return failure;
-}
-
-/** Runs one thing after the other. */
-function createTurns(): Work['inTurn'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (run) => {
-    const mine = last.then(run);
-    last = mine.catch(() => {});
-    return mine;
-  };
 }

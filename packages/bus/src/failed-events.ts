@@ -13,10 +13,7 @@ export interface Failure {
   readonly delayMs: number;
 }
 
-export interface KnownFailure {
-  readonly state: FailedState;
-  readonly attempts: number;
-}
+export type KnownFailure = Pick<Failure, 'state' | 'attempts'>;
 
 /** The failed events of one consumer, in the database of its service. */
 export interface FailedEvents {

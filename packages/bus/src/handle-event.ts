@@ -29,7 +29,7 @@ export const isOutage = (error: unknown): boolean => toAppError(error).code === 
 
 /**
  * Answers the error of the handler, or undefined. During an outage it calls the handler again and again, until `giveUpAt`.
- * Rejects when the signal aborts first: a handler that was told to stop has not failed.
+ * Rejects when the signal aborts first: a handler that is aborted has not failed.
  */
 export async function handleEvent(
   { consumer, log }: { readonly consumer: Consumer; readonly log: Log },

@@ -1,4 +1,4 @@
-import { counter, type Gauge, gauge, onScrape } from '@acsp/telemetry';
+import { counter, type Gauge, gauge } from '@acsp/telemetry';
 
 export const published = counter('acsp_events_published_total', 'Events published by the relay', ['service']);
 export const parked = counter('acsp_events_parked_total', 'Outbox rows that cannot be published', ['service']);
@@ -21,18 +21,18 @@ export interface Lag {
 export function createLag<L extends string>(lag: Gauge<L>, labels: Readonly<Record<L, string>>): Lag {
   let front: Date | undefined;
   let endsAt = 0;
-  let stop: (() => void) | undefined;
-  const scrape = () => {
-    if (Date.now() < endsAt) return lag.set(labels, front === undefined ? 0 : (Date.now() - front.getTime()) / 1_000);
-    stop?.();
-    stop = undefined;
-    lag.remove(labels);
+  let exported = false;
+  const read = () => {
+    exported = Date.now() < endsAt;
+    if (!exported) return undefined;
+    return front === undefined ? 0 : (Date.now() - front.getTime()) / 1_000;
   };
   return {
     at(occurredAt) {
       front = occurredAt;
       endsAt = Number.POSITIVE_INFINITY;
-      stop ??= onScrape(scrape);
+      if (!exported) lag.export(labels, read);
+      exported = true;
     },
     end(graceMs = 0) {
       endsAt = Date.now() + graceMs;

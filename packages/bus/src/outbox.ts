@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { type Event, EventSchema } from '@acsp/contracts/events/v1/event';
-import type { MigrationSet } from '@acsp/database';
+import type { ExpiredRows, MigrationSet } from '@acsp/database';
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { anyPack, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type pg from 'pg';
 import type { Payloads } from './events.js';
 
 /** The tables of a service that announces or consumes events. */
@@ -39,18 +38,16 @@ export function toEvent({ id, type, occurred_at, audience, actor, payload }: Out
   return create(EventSchema, { id, type, occurredAt, audience, actor: actor ?? undefined, payload: packed });
 }
 
-const expired = [
-  // A published event is kept for a day, a handled one for longer than the broker keeps it (seven days).
-  `DELETE FROM bus.outbox WHERE position IN (SELECT position FROM bus.outbox
-    WHERE occurred_at < now() - interval '1 day' AND published_at < now() - interval '1 day'
-    LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
-  `DELETE FROM bus.processed WHERE (consumer, event_id) IN (SELECT consumer, event_id FROM bus.processed
-    WHERE processed_at < now() - interval '8 days' ORDER BY processed_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
+/** A published event is kept for a day, a handled one for longer than the broker keeps it (seven days). */
+export const expiredEvents: readonly ExpiredRows[] = [
+  {
+    table: 'bus.outbox',
+    key: 'position',
+    where: "occurred_at < now() - interval '1 day' AND published_at < now() - interval '1 day'",
+  },
+  {
+    table: 'bus.processed',
+    key: 'consumer, event_id',
+    where: "processed_at < now() - interval '8 days' ORDER BY processed_at",
+  },
 ];
-
-/** In batches that hold no lock for long; safe in any number of processes at once. */
-export async function deleteExpiredEvents(pool: pg.Pool): Promise<void> {
-  for (const statement of expired) {
-    for (let count = 1000; count === 1000; ) count = (await pool.query(statement)).rowCount ?? 0;
-  }
-}

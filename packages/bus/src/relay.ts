@@ -1,12 +1,12 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
-import type { Postgres } from '@acsp/database';
+import { deleteExpiredPeriodically, type Postgres } from '@acsp/database';
 import type { Log } from '@acsp/telemetry';
-import { createWake, every, orAborted, pause, type Wake } from '@acsp/time';
+import { createWake, orAborted, pause, type Wake } from '@acsp/time';
 import type pg from 'pg';
 import type { Bus } from './bus.js';
 import type { Payloads } from './events.js';
 import { createLag, type Lag, outboxLag, parked, published } from './metrics.js';
-import { deleteExpiredEvents, type OutboxRow, toEvent } from './outbox.js';
+import { expiredEvents, type OutboxRow, toEvent } from './outbox.js';
 
 export interface RelayOptions {
   /** The service's database. */
@@ -26,7 +26,6 @@ export interface Relay extends AsyncDisposable {
 const channel = 'bus_outbox';
 const batchSize = 500;
 const pollMs = 1_000;
-const housekeepingMs = 600_000;
 /** After events others are likely to follow: those of so long share a batch. An event after a rest leaves at once. */
 const gatherMs = 10;
 /** Commits of so long share one notification. */
@@ -58,15 +57,12 @@ export function startRelay(options: RelayOptions): Relay {
     });
   });
   const listening = database.session.listen(channel, wake.wake);
-  const tidying = every({ name: 'old events', intervalMs: housekeepingMs, log }, async () => {
-    await database.ping();
-    await deleteExpiredEvents(database.pool);
-  });
+  const expiry = deleteExpiredPeriodically(database, { name: 'old events', rows: expiredEvents, log });
   const notify = createNotifier(database.pool);
   return {
     wake: () => (leads ? wake.wake() : notify()),
     async [Symbol.asyncDispose]() {
-      await Promise.all([tidying, listening].map((work) => work[Symbol.asyncDispose]()));
+      await Promise.all([expiry, listening].map((work) => work[Symbol.asyncDispose]()));
       const stopped = leading[Symbol.asyncDispose]();
       wake.wake();
       await stopped;

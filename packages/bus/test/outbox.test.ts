@@ -1,9 +1,9 @@
 import { EventSchema } from '@acsp/contracts/events/v1/event';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
-import type { Postgres } from '@acsp/database';
+import { deleteExpired, type Postgres } from '@acsp/database';
 import { type TestDatabase, testDatabase } from '@acsp/testkit';
 import { payloadOf } from '../src/index.js';
-import { deleteExpiredEvents, type OutboxRow, toEvent } from '../src/outbox.js';
+import { expiredEvents, type OutboxRow, toEvent } from '../src/outbox.js';
 import { emitTask, openOutbox, taskPayload } from './outbox.js';
 import { taskEvent } from './task-event.js';
 
@@ -54,7 +54,7 @@ test('events are deleted a day after their publication and claims after eight da
       generate_series(1, CASE WHEN kind = 'old' THEN 2500 ELSE 1 END)`);
   await database.pool.query(`INSERT INTO bus.processed VALUES
     ('c', gen_random_uuid(), now() - interval '9 days'), ('c', gen_random_uuid(), now() - interval '7 days')`);
-  await deleteExpiredEvents(database.pool);
+  await deleteExpired(database.pool, expiredEvents);
   expect((await outboxRows()).map(({ type }) => type).sort()).toEqual(['new', 'parked', 'unpublished']);
   expect((await database.pool.query('SELECT FROM bus.processed')).rowCount).toBe(1);
 });

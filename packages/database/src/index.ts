@@ -1,6 +1,7 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, batches, and answers under an Idempotency-Key. */
 export { type Batch, type BatchOptions, type BatchStatement, createBatch } from './batch.js';
 export { type Coalesce, createCoalesce } from './coalesce.js';
+export { deleteExpired, deleteExpiredPeriodically, type ExpiredRows, type ExpiryOptions } from './delete-expired.js';
 export {
   type AnswerRow,
   answerColumns,

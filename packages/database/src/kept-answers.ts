@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError } from '@acsp/errors';
 import type { KeptAnswer, Once } from '@acsp/operation';
 import type pg from 'pg';
+import type { ExpiredRows } from './delete-expired.js';
 import type { MigrationSet } from './migration-files.js';
 
 export const answerMigrations: MigrationSet = {
@@ -93,10 +94,8 @@ export function keptAnswers(pool: pg.Pool): KeptAnswers {
   };
 }
 
-const expired = `DELETE FROM idempotency.answer WHERE key IN (
-  SELECT key FROM idempotency.answer WHERE created_at < now() - interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
-
-/** In batches that hold no lock for long; safe in any number of processes at once. */
-export async function deleteExpiredAnswers(pool: pg.Pool): Promise<void> {
-  for (let deleted = 1000; deleted === 1000; ) deleted = (await pool.query(expired)).rowCount ?? 0;
-}
+export const expiredAnswers: ExpiredRows = {
+  table: 'idempotency.answer',
+  key: 'key',
+  where: "created_at < now() - interval '1 day'",
+};

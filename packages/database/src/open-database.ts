@@ -1,12 +1,12 @@
 import { AppError } from '@acsp/errors';
 import type { Call } from '@acsp/operation';
-import { every } from '@acsp/time';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import { type Batch, createBatch } from './batch.js';
+import { deleteExpiredPeriodically } from './delete-expired.js';
 import {
   answerMigrations,
-  deleteExpiredAnswers,
+  expiredAnswers,
   type KeptAnswers,
   keepAnswer,
   keptAnswers,
@@ -51,7 +51,6 @@ export interface Database<P> extends Postgres {
   onCommit(listener: () => void): void;
 }
 
-const housekeepingMs = 600_000;
 /** Waiting for a connection, and the whole of a transaction; in milliseconds. */
 const limits = { maxWait: 2_500, timeout: 5_000 };
 
@@ -69,10 +68,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   };
   // Batches go by PostgreSQL's clock, which is known once it has been asked.
   void postgres.migrated.then(() => session.ping()).catch(() => {});
-  const housekeeping = every({ name: 'old answers', intervalMs: housekeepingMs, log }, async () => {
-    await postgres.ping();
-    await deleteExpiredAnswers(pool);
-  });
+  const expiry = deleteExpiredPeriodically(postgres, { name: 'old answers', rows: [expiredAnswers], log });
   return {
     ...postgres,
     prisma,
@@ -97,7 +93,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
     },
     onCommit: (listener) => void listeners.push(listener),
     async [Symbol.asyncDispose]() {
-      await housekeeping[Symbol.asyncDispose]();
+      await expiry[Symbol.asyncDispose]();
       await prisma.$disconnect();
       await Promise.all([writers.end(), readers.end()]);
       await postgres[Symbol.asyncDispose]();

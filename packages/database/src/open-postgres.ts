@@ -25,6 +25,7 @@ export interface Postgres extends AsyncDisposable {
   readonly session: Session;
   /** Resolves when the tables are there; rejects with a MigrationError when a migration is wrong. */
   readonly migrated: Promise<void>;
+  readonly isMigrated: () => boolean;
   /** For readiness: rejects with SERVICE_UNAVAILABLE while the database is down, read-only or not migrated. */
   ping(): Promise<void>;
 }
@@ -57,6 +58,7 @@ export function openPostgres({
     pool,
     session,
     migrated,
+    isMigrated: () => state === 'done',
     async ping() {
       if (state !== 'done') throw new AppError('SERVICE_UNAVAILABLE', { detail: `Migrations: ${state}` });
       await session.ping();

@@ -1,4 +1,4 @@
-import { gauge, type Log, onScrape } from '@acsp/telemetry';
+import { gauge, type Log } from '@acsp/telemetry';
 import pg from 'pg';
 
 /** Everything that waits for PostgreSQL has a deadline; what runs into one is answered SERVICE_UNAVAILABLE. In milliseconds. */
@@ -51,11 +51,7 @@ export function createPool({ url, name, size, log, settings }: PoolOptions): pg.
 
 function exportCounts(pool: pg.Pool, name: string): void {
   const counts = { total: () => pool.totalCount, idle: () => pool.idleCount, waiting: () => pool.waitingCount };
-  const states = Object.entries(counts);
-  const stop = onScrape(() => {
-    for (const [state, count] of states) connections.set({ pool: name, state }, count());
-    if (!pool.ended) return;
-    stop();
-    for (const [state] of states) connections.remove({ pool: name, state });
-  });
+  for (const [state, count] of Object.entries(counts)) {
+    connections.export({ pool: name, state }, () => (pool.ended ? undefined : count()));
+  }
 }

@@ -1,6 +1,6 @@
 import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
-import { pause, type Reconnecting, reconnecting, within } from '@acsp/time';
+import { createTurns, pause, type Reconnecting, reconnecting, within } from '@acsp/time';
 import pg from 'pg';
 
 /**
@@ -77,14 +77,8 @@ async function connect(settings: pg.ClientConfig) {
 /** Several users share the connection, and node-postgres 9 takes one statement at a time. */
 function inTurn(client: pg.Client): pg.Client {
   const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
-  let last: Promise<unknown> = Promise.resolve();
-  return Object.assign(client, {
-    query(...args: unknown[]) {
-      const mine = last.then(() => query(...args));
-      last = mine.catch(() => {});
-      return mine;
-    },
-  });
+  const turns = createTurns();
+  return Object.assign(client, { query: (...args: unknown[]) => turns(() => query(...args)) });
 }
 
 const pong = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,

@@ -1,6 +1,6 @@
 import type { Call, KeptAnswer, Once } from '@acsp/operation';
-import { RepeatedError } from '../src/index.js';
-import { deleteExpiredAnswers } from '../src/kept-answers.js';
+import { deleteExpired, RepeatedError } from '../src/index.js';
+import { expiredAnswers } from '../src/kept-answers.js';
 import { type NotesDatabase, notesDatabase } from './notes-database.js';
 
 let notes: NotesDatabase;
@@ -96,7 +96,7 @@ test('answers are deleted after a day, and no earlier', async () => {
   await pool.query(`INSERT INTO idempotency.answer (key, print, status, body, created_at)
     SELECT 'old ' || n, '', 200, '', now() - interval '25 hours' FROM generate_series(1, 2500) AS n`);
   await pool.query(`INSERT INTO idempotency.answer VALUES ('new', 'print', 200, '', now() - interval '23 hours')`);
-  await deleteExpiredAnswers(pool);
+  await deleteExpired(pool, [expiredAnswers]);
   expect(await answers.find(onceFor('new'))).toBeDefined();
   expect((await pool.query('SELECT FROM idempotency.answer')).rowCount).toBe(1);
 });

@@ -9,7 +9,7 @@ import { AppError } from '@acsp/errors';
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
   if (request.destroyed && !request.complete) return Promise.reject(brokenOff());
-  // By its events: iterating over a stream costs more than reading it.
+  // Events cost less than iterating over the stream.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -2,4 +2,4 @@
 export { parseBody, pathOf, queryFields, readBody } from './body.js';
 export { type StreamedEvent, sendEvents } from './event-stream.js';
 export { type Answer, send, sendProblem } from './respond.js';
-export { closeServer, listen, urlOf } from './server.js';
+export { type OpenServer, openServer, urlOf } from './server.js';

@@ -43,7 +43,7 @@ export function sendProblem(
     contentType: 'application/problem+json',
     headers: {
       ...(error.retryAfterSeconds !== undefined && { 'Retry-After': Math.ceil(error.retryAfterSeconds) }),
-      // The rest of a body that nobody reads would be taken for the next request.
+      // Node would parse the rest of an unread body as the next request.
       ...(!response.req.complete && { Connection: 'close' }),
       ...headers,
     },

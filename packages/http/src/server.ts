@@ -1,38 +1,55 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** Connections that have not sent a request yet. Browsers and fetch open some in advance, and Node does not count them as idle. */
-const unused = new WeakMap<Server, Set<Socket>>();
+export interface Listening {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** All addresses when absent. */
+  readonly host?: string | undefined;
+  /** How long running requests may go on once the server stops. */
+  readonly drainMs: number;
+}
 
-/** Opens the server and answers its port, a free one for 0. Rejects when the port is taken. */
-export async function listen(server: Server, port: number, host: string): Promise<number> {
-  const sockets = new Set<Socket>();
-  unused.set(server, sockets);
+/** Disposing it takes no new connection, lets running requests end, and cuts those that are left after `drainMs`. */
+export interface OpenServer extends AsyncDisposable {
+  readonly port: number;
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+}
+
+/** Makes a server listen. Rejects when the port is taken. */
+export async function openServer(server: Server, { port, host, drainMs }: Listening): Promise<OpenServer> {
+  // Browsers and fetch open connections in advance. Node does not count one as idle before its first request.
+  const unused = new Set<Socket>();
   server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
   });
-  server.on('request', ({ socket }) => sockets.delete(socket));
+  server.on('request', ({ socket }) => unused.delete(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
   });
-  return (server.address() as AddressInfo).port;
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    port: bound,
+    url: urlOf(host ?? '::', bound),
+    [Symbol.asyncDispose]: () => close(server, unused, drainMs),
+  };
 }
 
-/** Where clients of this machine reach a server: `http://127.0.0.1:4103`, `http://[::1]:4103`; an address that stands for all becomes loopback. */
+/** The URL for clients on this machine: `http://127.0.0.1:4103`, `http://[::1]:4103`. A wildcard address becomes loopback. */
 export function urlOf(host: string, port: number): string {
   const dialled = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;
 }
 
-/** Takes no new connection, lets running requests end, and cuts what is left after `graceMs`. */
-export function closeServer(server: Server, graceMs: number): Promise<void> {
+function close(server: Server, unused: ReadonlySet<Socket>, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), graceMs);
+    const force = setTimeout(() => server.closeAllConnections(), drainMs);
     // A connection that was busy when closing began is idle after its answer, and nobody else closes it.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
-      for (const socket of unused.get(server) ?? []) socket.destroy();
+      for (const socket of unused) socket.destroy();
     }, 50);
     server.close(() => {
       clearTimeout(force);

@@ -2,11 +2,11 @@ import { AppError } from '@acsp/errors';
 import type { DescService, MessageShape } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
 import { z } from 'zod';
-import type { Agent, Principal } from './principal.js';
+import type { Agent, Idempotency, Principal } from './principal.js';
 import type { Public } from './public.js';
 import { isForAgents, routeOf } from './surface.js';
 
-/** One call of an operation, apart from what it asks for. */
+/** One call of an operation, apart from its input. */
 export interface Call {
   readonly caller: Principal;
   /** Ends when the client goes or the deadline passes, and when the process drains: that of a stream at once, others when their time is over. */
@@ -26,9 +26,7 @@ export interface Reply {
 }
 
 /** The answer of an operation is to be kept under its caller's Idempotency-Key. */
-export interface Once {
-  readonly key: string;
-  readonly print: string;
+export interface Once extends Idempotency {
   /** As the door will send it. */
   readonly encode: (answer: unknown) => KeptAnswer;
 }

@@ -4,7 +4,7 @@ import { AppError } from '@acsp/errors';
 /** How the caller proved who it is. */
 export type Via = 'login_key' | 'signature' | 'aid' | 'anonymous' | 'internal' | 'service';
 
-/** Who a call is made for, and what the gateway knows of it. */
+/** The agent or service that a call is made for, as far as the gateway knows it. */
 export interface Principal {
   /** 50 lowercase hex characters, always proven; absent for anonymous callers, the scheduler and services. */
   readonly aid?: string | undefined;
@@ -14,7 +14,7 @@ export interface Principal {
   readonly name: string;
   readonly via: Via;
   readonly requestId: string;
-  /** When the agent registered, in milliseconds since 1970: tells the lives of an agent apart that was deleted and registered again. */
+  /** Milliseconds since 1970. An agent that was deleted and registered again differs by it from the one before. */
   readonly registeredAt?: number | undefined;
   /** The rpc that the gateway chose; only the door of that rpc goes by it. */
   readonly rpc?: string | undefined;

@@ -4,7 +4,7 @@ interface Path {
   readonly path: string;
 }
 
-/** Every row of this method and path, in table order: forms that share a path are told apart by their fields. */
+/** Every row of this method and path, in table order: their fields distinguish forms that share a path. */
 export interface Match<Row> {
   readonly rows: readonly Row[];
 }

@@ -21,7 +21,7 @@ export interface SignatureRule {
 
 /** How agents reach an rpc, from the option `(acsp.edge.v1.edge)` beside it, with its defaults filled in. */
 export interface Route {
-  /** `acsp.tasks.v1.TasksService/ClaimTask`: what the gateway signs into the principal and the service's door looks up. */
+  /** `acsp.tasks.v1.TasksService/ClaimTask`: the gateway signs it into the principal, and the service's door looks it up. */
   readonly rpc: string;
   /** `tasks`, from the package of the contract. */
   readonly service: string;
@@ -32,7 +32,7 @@ export interface Route {
   readonly by: readonly Credential[];
   /** Name of the rate limit; absent where there is none. */
   readonly limit: string | undefined;
-  /** Where forms share a path: this one serves when any of these fields is given. */
+  /** This form of a path that several share serves when any of these fields is given. */
   readonly given: readonly string[];
   readonly status: number;
   readonly maxBodyBytes: number;

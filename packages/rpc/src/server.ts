@@ -69,7 +69,7 @@ export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
   };
 }
 
-/** Where clients of this machine reach an address that was listened on. */
+/** The host that clients on this machine dial. A wildcard address becomes loopback. */
 function dialled(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -83,7 +83,7 @@ function toCall(rpc: RpcCall, caller: Call['caller']): Call {
   };
 }
 
-/** Where the public door asks for the caller's AID, the principal of a contract call already names it. */
+/** The principal of a contract call names the AID that the public door requires as a field. */
 function fillCaller(fields: Fields, route: Route | undefined, aid: string): void {
   const names = route?.signature.aid ?? [];
   const [first] = names;

@@ -15,7 +15,7 @@ export interface LoggerOptions {
 /** Fields of child loggers do not pass the formatter below, so pino hides these by itself. */
 const secretBindings = ['login_key', 'authorization', 'signature', 'sig', 'token', 'private_key', 'webhook_secret'];
 
-/** JSON lines with `level`, `time` (ISO 8601), `service`, the fields, `trace_id` inside a span, and `msg`. Secrets are taken out. */
+/** JSON lines with `level`, `time` (ISO 8601), `service`, the fields, `trace_id` inside a span, and `msg`. Secrets are redacted. */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
   return pino(
     {

@@ -2,7 +2,7 @@ import type { Log } from '@acsp/telemetry';
 import { within } from '@acsp/time';
 
 export interface StackOptions {
-  /** Told of each step that fails, as it happens. */
+  /** Each step that fails is logged as it fails. */
   readonly log?: Log;
   /** How long one step may take before the next one starts; 10 s by default. */
   readonly stepTimeoutMs?: number;
@@ -10,7 +10,7 @@ export interface StackOptions {
 
 /** Resources in the order in which they were started, to be stopped in reverse. */
 export interface Stack extends AsyncDisposable {
-  /** Takes a resource and gives it back, so that it can be taken where it is made. */
+  /** Adds a resource and returns it, so that one expression can make and add it. */
   use<T extends AsyncDisposable | Disposable>(resource: T): T;
   defer(step: () => void | Promise<void>): void;
 }
@@ -45,4 +45,22 @@ export function createStack({ log, stepTimeoutMs = 10_000 }: StackOptions = {}):
       if (failures.length > 0) throw new AggregateError(failures, `${failures.length} steps of the stop failed`);
     },
   };
+}
+
+/**
+ * Starts something that consists of several resources. `begin` puts each on the stack, and disposing the result disposes them all. When `begin`
+ * rejects, this disposes those that it had started and rejects with the same error.
+ */
+export async function startOnStack<T extends object>(
+  options: StackOptions,
+  begin: (stack: Stack) => Promise<T>,
+): Promise<T & AsyncDisposable> {
+  const stack = createStack(options);
+  const stop = async () => stack[Symbol.asyncDispose]();
+  try {
+    return { ...(await begin(stack)), [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
 }

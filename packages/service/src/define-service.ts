@@ -8,9 +8,10 @@ import { z } from 'zod';
 import { serveContractDoor } from './contract-door.js';
 import type { Health } from './create-health.js';
 import type { Logger } from './create-logger.js';
-import { createStack, type Stack } from './create-stack.js';
+import { type Stack, startOnStack } from './create-stack.js';
 import {
   type Background,
+  type CommonConfig,
   type Config,
   common,
   type Definition,
@@ -32,33 +33,27 @@ export function defineService<
   Shape extends z.ZodRawShape,
   Context,
 >(definition: Definition<Contract, P, Shape, Context>): Service<Shape, Context> {
-  const { name, contract, migrations } = definition;
+  const { name, contract, client, migrations } = definition;
   const operations = definition.operations as unknown as AnyOperations;
   checkOperations(contract, operations);
-  const open = ({ config, log }: Pick<Runtime<Config<Shape>>, 'config' | 'log'>, migrates: boolean) => {
-    const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config as z.output<z.ZodObject<typeof common>>;
-    const own = { directory: fileURLToPath(migrations) };
-    return openDatabase({
-      url,
+  const own = { directory: fileURLToPath(migrations) };
+  const open = ({ config, log }: Pick<Runtime<CommonConfig>, 'config' | 'log'>, migrates: boolean) =>
+    openDatabase({
       name,
-      poolSize,
       log,
+      client,
       migrates,
-      client: definition.client,
+      url: config.DATABASE_URL,
+      poolSize: config.DATABASE_POOL,
       migrations: [outboxMigrations, own],
     });
-  };
   return {
     name,
     contract,
     operations,
-    migrations,
-    config: z.object({ ...common, ...definition.config }),
+    config: z.object({ ...common, ...definition.config }) as z.ZodType<Config<Shape>>,
     start: (runtime, overrides = {}) =>
-      start({ ...definition, operations }, open(runtime, (runtime.config as { MIGRATE: boolean }).MIGRATE), {
-        runtime,
-        overrides,
-      }),
+      start({ ...definition, operations }, open(runtime, runtime.config.MIGRATE), runtime, overrides),
     async migrate(runtime) {
       await using database = open(runtime, true);
       await database.migrated;
@@ -66,22 +61,17 @@ export function defineService<
   };
 }
 
-interface Starting<Shape extends z.ZodRawShape> {
-  readonly runtime: Runtime<Config<Shape>>;
-  readonly overrides: Overrides;
-}
-
-async function start<P, Shape extends z.ZodRawShape, Context>(
+function start<P, Shape extends z.ZodRawShape, Context>(
   definition: Omit<Definition<DescService, P, Shape, Context>, 'operations'> & { readonly operations: AnyOperations },
   database: Database<P>,
-  { runtime, overrides }: Starting<Shape>,
+  runtime: Runtime<Config<Shape>>,
+  overrides: Overrides,
 ): Promise<Running<Context>> {
   const { name, contract, events, operations } = definition;
   const { log, health } = runtime;
-  const config = runtime.config as z.output<z.ZodObject<typeof common>>;
-  const stack = createStack({ log });
-  stack.use(database);
-  try {
+  const config: CommonConfig = runtime.config;
+  return startOnStack({ log }, async (stack) => {
+    stack.use(database);
     const bus = overrides.bus ?? stack.use(jetStreamBus({ url: natsUrl(config.NATS_URL), log }));
     const principals = createPrincipals(config.PRINCIPAL_SECRET);
     const context = definition.context({
@@ -91,28 +81,18 @@ async function start<P, Shape extends z.ZodRawShape, Context>(
       log,
       peer: (service, address) => stack.use(createPeer(service, { address, principals, name })),
     });
-    // Not the bus: while it is away nothing is refused, events wait in the outbox.
+    // The bus has no check: while it is away no request is refused, because events wait in the outbox.
     health.check('database', () => database.ping());
     const relay = stack.use(startRelay({ database, bus, service: name, payloads: events, log }));
     database.onCommit(relay.wake);
     for (const work of startBackground(name, definition.background?.(context) ?? {}, { database, bus, log }))
       stack.use(work);
 
-    const { answers } = database;
-    const migrated = whether(database.migrated);
-    const serving = { service: contract, operations, context, answers, migrated, principals, host: config.HOST, log };
+    const { answers, isMigrated } = database;
+    const serving = { service: contract, operations, context, answers, isMigrated, principals, host: config.HOST, log };
     const doors = await openDoors(stack, serving, { config, health });
-    return {
-      ...doors,
-      context,
-      principals,
-      migrated: database.migrated,
-      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
-    };
-  } catch (error) {
-    await Promise.resolve(stack[Symbol.asyncDispose]()).catch(() => {});
-    throw error;
-  }
+    return { ...doors, context, principals, migrated: database.migrated };
+  });
 }
 
 async function openDoors(stack: Stack, serving: Serving, { config, health }: Listening) {
@@ -124,20 +104,8 @@ async function openDoors(stack: Stack, serving: Serving, { config, health }: Lis
 }
 
 interface Listening {
-  readonly config: { readonly GRPC_PORT: number; readonly HTTP_PORT: number };
+  readonly config: CommonConfig;
   readonly health: Health;
-}
-
-/** Tells whether a promise has resolved. */
-function whether(promise: Promise<void>): () => boolean {
-  let resolved = false;
-  promise.then(
-    () => {
-      resolved = true;
-    },
-    () => {},
-  );
-  return () => resolved;
 }
 
 /** A bus of a service's own would be silence: nobody else would hear its events. */

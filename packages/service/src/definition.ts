@@ -26,7 +26,9 @@ export const common = {
   GRPC_PORT: settings.port(5100),
 };
 
-export type Config<Shape extends z.ZodRawShape> = z.output<z.ZodObject<typeof common & Shape>>;
+export type CommonConfig = z.output<z.ZodObject<typeof common>>;
+
+export type Config<Shape extends z.ZodRawShape> = CommonConfig & z.output<z.ZodObject<Shape>>;
 
 /** The surroundings of the code of a service, which adds its own with `context`. */
 export interface BaseContext<P, Shape extends z.ZodRawShape> {
@@ -97,8 +99,7 @@ export interface Service<Shape extends z.ZodRawShape = z.ZodRawShape, Context = 
   readonly name: string;
   readonly contract: DescService;
   readonly operations: AnyOperations;
-  readonly migrations: URL;
-  readonly config: z.ZodObject<typeof common & Shape>;
+  readonly config: z.ZodType<Config<Shape>>;
   /** Resolves as soon as it answers, even where PostgreSQL or the broker is still away: then with 503. */
   start(runtime: Runtime<Config<Shape>>, overrides?: Overrides): Promise<Running<Context>>;
   /** Applies the migrations and ends: for a job of the deployment. */

@@ -2,7 +2,7 @@ import { appendFile, fstatSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { within } from '@acsp/time';
 
-/** Where log lines go. Neither method throws, and none waits for a reader. */
+/** The destination of log lines. Neither method throws, and none waits for a reader. */
 export interface LogOutput {
   write(line: string): void;
   /** Resolves when what was written is out, or when the time is over. */
@@ -49,7 +49,7 @@ export function standardOutput(): LogOutput {
     try {
       writeSync(1, waiting);
     } catch {
-      // Nobody takes it any more.
+      // The reader has gone, and the process is ending.
     }
   });
   return {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { AppError, catalogue, toProblem } from '@acsp/errors';
 import {
-  closeServer,
-  listen,
+  type OpenServer,
+  openServer,
   parseBody,
   pathOf,
   queryFields,
@@ -11,7 +11,6 @@ import {
   send,
   sendEvents,
   sendProblem,
-  urlOf,
 } from '@acsp/http';
 import {
   type Call,
@@ -29,15 +28,10 @@ import {
 import { span } from '@acsp/telemetry';
 import { type Answering, recordEnd, refusal, type Served, type Serving, servedBy } from './serving.js';
 
-export interface PublicDoor extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:4103`. */
-  readonly url: string;
-}
-
 const drainMs = 5_000;
 /** When the gateway stops waiting, less the time for the answer. */
 const deadlineMs = 25_000;
-/** Room for all that the gateway takes (Node's 16 KiB) and for what it adds. */
+/** The gateway accepts Node's 16 KiB and adds headers of its own. */
 const maxHeaderSize = 32 * 1024;
 
 interface Door extends Serving {
@@ -46,19 +40,19 @@ interface Door extends Serving {
 }
 
 /** The public door of a service: what the gateway forwards, each request with a signed principal that names its operation. */
-export async function servePublicDoor(options: Serving & { readonly port: number }): Promise<PublicDoor> {
+export async function servePublicDoor(options: Serving & { readonly port: number }): Promise<OpenServer> {
   const draining = new AbortController();
   const door: Door = { ...options, served: servedBy(options), draining: draining.signal };
   const settings = { keepAliveTimeout: 65_000, requestTimeout: 30_000, maxHeaderSize };
   const server = createServer(settings, (request, response) => void serve(door, request, response));
-  // However many the caller sent, those that the gateway added must not be dropped.
+  // Node drops headers beyond a count: those that the gateway added must get through, however many the caller sent.
   server.maxHeadersCount = 0;
-  const port = await listen(server, options.port, options.host);
+  const open = await openServer(server, { port: options.port, host: options.host, drainMs });
   return {
-    url: urlOf(options.host, port),
+    ...open,
     async [Symbol.asyncDispose]() {
       draining.abort();
-      await closeServer(server, drainMs);
+      await open[Symbol.asyncDispose]();
     },
   };
 }
@@ -220,7 +214,7 @@ async function answerOnce(exchange: Exchange, call: Call, { once, fields }: Keep
   }
 }
 
-/** The answer that was kept before this error. A refusal is kept itself where there is none, unless it asks to be tried again. */
+/** The answer that was kept before this error. Without one the refusal itself is kept, unless it is to be retried. */
 async function standsInstead({ door, caller }: Exchange, once: Once, thrown: unknown): Promise<KeptAnswer | undefined> {
   const lasts =
     thrown instanceof AppError && catalogue[thrown.code].http < 500 && thrown.retryAfterSeconds === undefined;

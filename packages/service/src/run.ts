@@ -21,7 +21,7 @@ export interface RunOptions<S extends z.ZodType> {
   readonly start: (runtime: Runtime<z.output<S>>) => Started | Promise<Started>;
   /** The work of `node main.js migrate`. */
   readonly migrate?: (runtime: Pick<Runtime<z.output<S>>, 'config' | 'log'>) => Promise<void>;
-  /** For everything between the signal and the exit; 25 s by default, inside the 30 s that Kubernetes gives. */
+  /** The limit for everything between the signal and the exit; 25 s by default, inside the 30 s that Kubernetes gives. */
   readonly stopTimeoutMs?: number;
 }
 
@@ -131,7 +131,7 @@ async function stop(stack: Stack): Promise<number> {
 /** Below npm one Ctrl-C comes twice: from the terminal and from npm, which passes it on. */
 const sameSignalMs = 1_000;
 
-/** A second signal means that whoever sends it does not want to wait. */
+/** A second signal ends the process at once: its sender does not want to wait. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;

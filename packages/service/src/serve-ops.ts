@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type OpenServer, openServer } from '@acsp/http';
 import { metricsContentType, renderMetrics } from '@acsp/telemetry';
 import type { Health } from './create-health.js';
 
@@ -9,10 +9,6 @@ export interface OpsOptions {
   /** All addresses when absent. */
   readonly host?: string;
   readonly health: Health;
-}
-
-export interface Ops extends AsyncDisposable {
-  readonly port: number;
 }
 
 interface Answer {
@@ -25,19 +21,9 @@ interface Answer {
  * The operator's door: `/livez` (200 while the process runs), `/readyz` (200, or 503 with the checks that fail) and `/metrics`
  * (Prometheus text). It is a port of its own so that none of it is reachable from outside. Rejects when the port is taken.
  */
-export async function serveOps({ port, host, health }: OpsOptions): Promise<Ops> {
+export function serveOps({ port, host, health }: OpsOptions): Promise<OpenServer> {
   const server = createServer((request, response) => void respond(health, request, response));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return openServer(server, { port, host, drainMs: 0 });
 }
 
 async function respond(health: Health, request: IncomingMessage, response: ServerResponse): Promise<void> {

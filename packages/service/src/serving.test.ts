@@ -1,12 +1,12 @@
 import { AppError } from '@acsp/errors';
-import { type Answering, refusal, type Serving } from './serving.js';
+import { type Answering, refusal } from './serving.js';
 
 function recording(migrated = true) {
   const lines: [fields: object, message: string][] = [];
   const error = (fields: object, message: string) => void lines.push([fields, message]);
   const ignore = () => {};
   const log = { debug: ignore, info: ignore, warn: ignore, error };
-  const serving = { log, migrated: () => migrated } as unknown as Serving;
+  const serving = { log, isMigrated: () => migrated };
   const answering: Answering = {
     ...{ door: 'public', startedAt: 0 },
     caller: { name: 'Ann', via: 'login_key', requestId: 'r-1' },

@@ -20,7 +20,7 @@ export interface Serving {
   readonly context: unknown;
   readonly answers: KeptAnswers;
   /** True once the tables are there. */
-  readonly migrated: () => boolean;
+  readonly isMigrated: () => boolean;
   readonly principals: Principals;
   /** Address to listen on. */
   readonly host: string;
@@ -66,10 +66,14 @@ export function recordEnd({ door, desc, startedAt }: Answering, code: string): v
 }
 
 /** Any thrown value as the caller may see it; faults of ours are logged with their cause. */
-export function refusal({ log, migrated }: Serving, { desc, caller }: Answering, thrown: unknown): AppError {
+export function refusal(
+  { log, isMigrated }: Pick<Serving, 'log' | 'isMigrated'>,
+  { desc, caller }: Answering,
+  thrown: unknown,
+): AppError {
   const known = toAppError(thrown);
   // A table that is missing is no fault of ours before it is made.
-  const early = known.code === 'INTERNAL_ERROR' && !migrated();
+  const early = known.code === 'INTERNAL_ERROR' && !isMigrated();
   const error = early ? new AppError('SERVICE_UNAVAILABLE', { cause: thrown }) : known;
   if (error.cause === undefined || catalogue[error.code].http < 500) return error;
   const fields = { err: error.cause, code: error.code, operation: desc?.name, request_id: caller?.requestId };

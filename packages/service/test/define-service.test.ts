@@ -172,6 +172,7 @@ describe('node main.js migrate', () => {
 });
 
 describe('background work', () => {
+  const migrations = new URL('trial/migrations', import.meta.url);
   /** Work that takes several times as long as a job waits between its runs. */
   const roundTrips = async (count: number) => {
     for (let trip = 0; trip < count; trip++) await query('SELECT');
@@ -179,7 +180,7 @@ describe('background work', () => {
 
   const counted = (run: () => Promise<void>) =>
     defineService({
-      ...{ name: 'trial', contract: TrialService, events: {}, config: {}, migrations: trial.migrations, operations },
+      ...{ name: 'trial', contract: TrialService, events: {}, config: {}, migrations, operations },
       client: (adapter: PrismaPg) => new PrismaClient({ adapter }),
       context: () => ({}) as never,
       background: () => ({ jobs: [{ name: 'counting', everyMs: 10, run }] }),

@@ -1,7 +1,8 @@
-import { createHealth, type Ops, serveOps } from '../src/index.js';
+import type { OpenServer } from '@acsp/http';
+import { createHealth, serveOps } from '../src/index.js';
 
 const health = createHealth();
-let ops: Ops;
+let ops: OpenServer;
 
 beforeAll(async () => {
   ops = await serveOps({ port: 0, host: '127.0.0.1', health });

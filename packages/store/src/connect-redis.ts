@@ -10,14 +10,14 @@ export interface RedisConnection extends AsyncDisposable {
   ask<T>(command: () => Promise<T>): Promise<T>;
 }
 
-/** Behind a user's request there is no time for more. */
+/** A user's request waits for the answer. */
 const answerWithinMs = 250;
-/** A timer that is so late tells of this process, not of Redis. */
+/** A timer that fires so late shows that this process was busy, not that Redis hangs. */
 const busyMs = 50;
 
 const options: RedisOptions = {
   connectTimeout: 1_000,
-  // For what does not go through `ask`: the handshake with a server that accepts connections and hangs.
+  // The handshake does not go through `ask`, and a server may accept connections and hang.
   socketTimeout: 1_000,
   disconnectTimeout: 10,
   retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1_000) * (0.75 + Math.random() / 2),
@@ -39,7 +39,7 @@ function open(url: string, log: Log): RedisConnection {
   const host = URL.canParse(url) ? new URL(url).host : undefined;
   let [away, closing, reason] = [false, false, ''];
   client.on('error', ({ message }) => {
-    // Its text alone: an error of ioredis carries the command, and AUTH carries the password.
+    // Only the message: an error of ioredis carries the command, and AUTH carries the password.
     reason = message;
   });
   client.on('close', () => {

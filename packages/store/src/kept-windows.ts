@@ -59,7 +59,7 @@ async function restore(windows: Windows, { opened, pool }: PostgresConnection): 
   for (const { key, count, left_ms } of rows) windows.restore(fromText(key), { count, endsAt: now + left_ms });
 }
 
-/** Rows are locked in key order, so two processes cannot deadlock. The time left and not the time itself: clocks differ. */
+/** Rows are locked in key order, so two processes cannot deadlock. Rows carry the time left, because clocks differ. */
 const upsert = `INSERT INTO store.counter (key, count, resets_at)
   SELECT key, count, now() + left_ms * interval '1 millisecond'
   FROM json_to_recordset($1::json) AS input (key text, count integer, left_ms float8) ORDER BY key

@@ -1,6 +1,6 @@
 import { AppError } from '@acsp/errors';
 
-export interface MemoryLimits {
+interface MemoryLimits {
   /** 100,000 by default. */
   readonly maxKeys?: number;
   /** The size of keys and values together, counted in UTF-16 units. 64 Mi by default. */
@@ -22,7 +22,6 @@ export interface MemoryKeys {
   get(key: string): string | undefined;
   set(key: string, value: string, ttlSeconds: number): void;
   add(key: string, value: string, ttlSeconds: number): boolean;
-  take(key: string): string | undefined;
   delete(key: string): void;
   clear(): void;
   /** The oldest entries, `count` at most, expired ones among them. */
@@ -76,11 +75,6 @@ export function memoryKeys({ maxKeys = 100_000, maxLength = 64 * 2 ** 20 }: Memo
       if (find(key) !== undefined) return false;
       set(key, value, ttlSeconds);
       return true;
-    },
-    take(key) {
-      const entry = find(key);
-      if (entry !== undefined) remove(entry);
-      return entry?.value;
     },
     delete(key) {
       const entry = entries.get(key);

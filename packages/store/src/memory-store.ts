@@ -1,14 +1,13 @@
-import { type MemoryLimits, memoryKeys } from './memory-keys.js';
+import { memoryKeys } from './memory-keys.js';
 import type { Store } from './store.js';
 
 /** A store in this process, for unit tests. When it is full, `set` and `add` reject with SERVICE_UNAVAILABLE. */
-export function memoryStore(limits: MemoryLimits = {}): Store {
-  const keys = memoryKeys(limits);
+export function memoryStore(): Store {
+  const keys = memoryKeys();
   return {
     get: async (key) => keys.get(key),
     set: async (key, value, ttlSeconds) => keys.set(key, value, ttlSeconds),
     add: async (key, value, ttlSeconds) => keys.add(key, value, ttlSeconds),
-    take: async (key) => keys.take(key),
     delete: async (key) => keys.delete(key),
     async ready() {},
     async [Symbol.asyncDispose]() {

@@ -24,7 +24,7 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
     value: toText(value),
     ttl_ms: toMs(ttlSeconds),
   });
-  // Without a statement name, so planned each time: a plan made while the table was small would read it whole.
+  // The statement has no name, so it is planned each time: a plan made while the table was small would read it whole.
   const run = async (text: string, key: string) => (await pool.query<Row>(text, [toText(prefix + key)])).rows[0];
 
   async function attempt<T>(command: () => Promise<T>): Promise<T> {
@@ -36,18 +36,16 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
     }
   }
 
-  const read = async (text: string, key: string) => {
-    const row = await attempt(() => run(text, key));
-    return row?.live ? fromText(row.value) : undefined;
-  };
   return {
-    get: (key) => read(getStatement, key),
+    async get(key) {
+      const row = await attempt(() => run(getStatement, key));
+      return row?.live ? fromText(row.value) : undefined;
+    },
     async set(key, value, ttlSeconds) {
       await attempt(() => batch(setStatement, entry(key, value, ttlSeconds)));
     },
     add: (key, value, ttlSeconds) =>
       attempt(async () => (await batch(addStatement, entry(key, value, ttlSeconds))) !== undefined),
-    take: (key) => read(takeStatement, key),
     async delete(key) {
       await attempt(() => run('DELETE FROM store.entry WHERE key = $1', key));
     },
@@ -62,7 +60,6 @@ interface Row {
 }
 
 const getStatement = 'SELECT value, expires_at > now() AS live FROM store.entry WHERE key = $1';
-const takeStatement = 'DELETE FROM store.entry WHERE key = $1 RETURNING value, expires_at > now() AS live';
 
 /** An entry to write; key and value as PostgreSQL takes them. */
 interface Input {

@@ -7,7 +7,6 @@ import { createWindows, type Window } from './windows.js';
 
 export interface Consumed {
   readonly allowed: boolean;
-  readonly limit: number;
   readonly remaining: number;
   /** Until the window ends, at least 1. */
   readonly resetSeconds: number;
@@ -64,7 +63,7 @@ function localLimiter(databaseUrl: string | undefined, log: Log): RateLimiter {
 }
 
 function sharedLimiter(redis: RedisWindows): RateLimiter {
-  /** For as long as Redis is away. At its return its own windows stand, and a refusal that was counted here ends. */
+  /** These windows count while Redis is away. At its return its own windows stand, and a refusal that was counted here ends. */
   const windows = createWindows();
 
   async function count(bucket: Bucket, key: string): Promise<Consumed> {
@@ -98,7 +97,6 @@ function consumed({ name, limit }: Bucket, { count, endsAt }: Window): Consumed 
   if (!allowed) refusals.inc({ limit: name });
   return {
     allowed,
-    limit,
     remaining: Math.max(0, limit - count),
     resetSeconds: Math.max(1, Math.ceil((endsAt - performance.now()) / 1000)),
   };

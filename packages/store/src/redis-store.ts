@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connect-redis.js';
-import { type MemoryKeys, type MemoryLimits, memoryKeys, toMs } from './memory-keys.js';
+import { type MemoryKeys, memoryKeys, toMs } from './memory-keys.js';
 import type { Shared } from './share-by-url.js';
 import type { Store } from './store.js';
 import { unavailable } from './unavailable.js';
@@ -9,16 +9,15 @@ interface RedisStoreOptions {
   readonly redis: Shared<RedisConnection>;
   readonly prefix: string;
   readonly onOutage: 'memory' | 'fail';
-  readonly insurance?: MemoryLimits | undefined;
 }
 
 /**
  * A store in Redis. A command that fails, for whatever reason, is SERVICE_UNAVAILABLE, or with `onOutage: 'memory'` is done in this process.
  * Keys written there stay valid here and move to Redis at its return.
  */
-export function redisStore({ redis, prefix, onOutage, insurance }: RedisStoreOptions): Store {
+export function redisStore({ redis, prefix, onOutage }: RedisStoreOptions): Store {
   const { client, ask } = redis.resource;
-  const spare = onOutage === 'memory' ? memoryKeys(insurance) : undefined;
+  const spare = onOutage === 'memory' ? memoryKeys() : undefined;
 
   async function attempt<T>(command: () => Promise<T>, instead: (spare: MemoryKeys) => T): Promise<T> {
     try {
@@ -53,13 +52,6 @@ export function redisStore({ redis, prefix, onOutage, insurance }: RedisStoreOpt
         (keys) => keys.add(key, value, ttlSeconds),
       );
     },
-    async take(key) {
-      // From both: a write that timed out may have arrived all the same.
-      const spared = spare?.take(key);
-      const command = async () => (await client.getdel(prefix + key)) ?? undefined;
-      const stored = await attempt(command, () => undefined);
-      return spared ?? stored;
-    },
     async delete(key) {
       spare?.delete(key);
       await attempt<unknown>(
@@ -82,7 +74,7 @@ export function redisStore({ redis, prefix, onOutage, insurance }: RedisStoreOpt
 
 /**
  * A key leaves the spare when Redis has confirmed it, so one of the two places has it at every moment. Commands arrive in the order in which they
- * were sent: whoever deletes or writes a key in between comes after its move. The rest stays here until Redis comes back the next time.
+ * were sent, so a delete or write of the key in between follows its move. The rest stays here until Redis comes back the next time.
  */
 async function move(spare: MemoryKeys, client: Redis, prefix: string): Promise<void> {
   while (spare.size > 0 && client.status === 'ready') {

@@ -4,8 +4,6 @@ export interface Store extends AsyncDisposable {
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
   /** Sets the key if it is absent; of several at once one gets `true`. */
   add(key: string, value: string, ttlSeconds: number): Promise<boolean>;
-  /** Reads and deletes in one step; of several at once one gets the value. */
-  take(key: string): Promise<string | undefined>;
   delete(key: string): Promise<void>;
   /** For readiness: rejects with SERVICE_UNAVAILABLE while the store can't do its work. */
   ready(): Promise<void>;

@@ -17,7 +17,7 @@ export interface Windows {
   restore(place: string, window: Window): void;
   /** Up to `max` windows that have counted a call since they were last answered here. */
   changed(max: number): [place: string, window: Window][];
-  /** Answers them with the next `changed` again: they could not be written. */
+  /** The next `changed` answers these windows again, because they could not be written. */
   keepChanged(places: readonly string[]): void;
 }
 

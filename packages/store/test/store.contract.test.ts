@@ -74,7 +74,6 @@ function contract(open: () => Store) {
 
   test('knows nothing of a key that was never set', async () => {
     expect(await store.get(randomUUID())).toBeUndefined();
-    expect(await store.take(randomUUID())).toBeUndefined();
     await store.delete(randomUUID());
   });
 
@@ -104,27 +103,12 @@ function contract(open: () => Store) {
     expect(await store.get(key)).toBe(won.flat()[0]);
   });
 
-  test('of twenty that take a key at once one gets it', async () => {
-    const key = randomUUID();
-    await store.set(key, 'token', 10);
-    const taken = await twenty(() => store.take(key));
-    expect(taken.filter((value) => value !== undefined)).toEqual(['token']);
-    expect(await store.get(key)).toBeUndefined();
-  });
-
   test('many keys at once are added each', async () => {
     const keys = Array.from({ length: 300 }, () => randomUUID());
     const add = () => Promise.all(keys.map((key) => store.add(key, key, 10)));
     expect(new Set(await add())).toEqual(new Set([true]));
     expect(new Set(await add())).toEqual(new Set([false]));
     expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys);
-  });
-
-  test('an expired key is not there to be taken', async () => {
-    const key = randomUUID();
-    await store.set(key, 'token', 0.05);
-    await gone(key);
-    expect(await store.take(key)).toBeUndefined();
   });
 
   test('is ready', () => store.ready());

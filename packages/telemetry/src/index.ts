@@ -7,7 +7,6 @@ export {
   type Histogram,
   histogram,
   metricsContentType,
-  onScrape,
   renderMetrics,
 } from './metrics.js';
 export {

@@ -6,14 +6,21 @@ test('the same name is the same metric, wherever it is asked for', async () => {
   expect(await renderMetrics()).toContain('acsp_test_requests_total{route="/a"} 3');
 });
 
-test('gauges go up and down, histograms count into buckets of seconds', async () => {
-  const open = gauge('acsp_test_open', 'Open');
-  open.inc();
-  open.inc();
-  open.dec();
+test('a gauge is read at each scrape, and its export ends when it has no value', async () => {
+  let open: number | undefined = 2;
+  gauge('acsp_test_open', 'Open', ['door']).export({ door: 'a' }, () => open);
+  gauge('acsp_test_open', 'Open', ['door']).export({ door: 'b' }, () => 7);
+  expect(await renderMetrics()).toContain('acsp_test_open{door="a"} 2');
+  open = 1;
+  expect(await renderMetrics()).toContain('acsp_test_open{door="a"} 1');
+  open = undefined;
+  expect(await renderMetrics()).not.toContain('acsp_test_open{door="a"}');
+  expect(await renderMetrics()).toContain('acsp_test_open{door="b"} 7');
+});
+
+test('histograms count into buckets of seconds', async () => {
   histogram('acsp_test_seconds', 'Time', ['code']).observe({ code: 200 }, 0.03);
   const text = await renderMetrics();
-  expect(text).toContain('acsp_test_open 1');
   expect(text).toContain('acsp_test_seconds_bucket{le="0.05",code="200"} 1');
   expect(text).toContain('acsp_test_seconds_bucket{le="0.025",code="200"} 0');
 });

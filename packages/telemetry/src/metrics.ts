@@ -8,13 +8,12 @@ export interface Counter<L extends string = never> {
   inc(by?: number): void;
 }
 
-export interface Gauge<L extends string = never> extends Counter<L> {
-  set(labels: Labels<L>, value: number): void;
-  set(value: number): void;
-  dec(labels: Labels<L>, by?: number): void;
-  dec(by?: number): void;
-  /** Ends the export of one series: a replica that stops leading stops saying what a leader sees. */
-  remove(labels: Labels<L>): void;
+export interface Gauge<L extends string = never> {
+  /**
+   * Exports one series, whose value is read at each scrape. Undefined ends the export: a replica that stops leading stops saying what a leader
+   * sees.
+   */
+  export(labels: Labels<L>, read: () => number | undefined): void;
 }
 
 /** Durations are observed in seconds, Prometheus' base unit. */
@@ -24,6 +23,7 @@ export interface Histogram<L extends string = never> {
 }
 
 const registry = new prometheus.Registry();
+const scrapers = new Set<() => void>();
 let processMetrics = false;
 
 /** From a cached read to a request that is about to time out. */
@@ -34,9 +34,20 @@ export function counter<L extends string = never>(name: string, help: string, la
   return once(name, () => new prometheus.Counter<L>({ name, help, labelNames: labels, registers: [registry] }));
 }
 
-/** A gauge by its name; every call with the same name answers the same gauge. */
+/** A gauge by its name; every call with the same name exports series of the same gauge. */
 export function gauge<L extends string = never>(name: string, help: string, labels: readonly L[] = []): Gauge<L> {
-  return once(name, () => new prometheus.Gauge<L>({ name, help, labelNames: labels, registers: [registry] }));
+  const series = once(name, () => new prometheus.Gauge<L>({ name, help, labelNames: labels, registers: [registry] }));
+  return {
+    export(labels, read) {
+      const scrape = () => {
+        const value = read();
+        if (value !== undefined) return series.set(labels, value);
+        scrapers.delete(scrape);
+        series.remove(labels);
+      };
+      scrapers.add(scrape);
+    },
+  };
 }
 
 /** A histogram of seconds by its name; every call with the same name answers the same histogram. */
@@ -51,20 +62,12 @@ export function histogram<L extends string = never>(
 
 export const metricsContentType: string = registry.contentType;
 
-const scrapers = new Set<() => void>();
-
-/** Calls `read` before each scrape, for gauges that cost something to keep up to date. Answers how to end it. */
-export function onScrape(read: () => void): () => void {
-  scrapers.add(read);
-  return () => scrapers.delete(read);
-}
-
 /** All metrics of the process in Prometheus' text format, those of Node included. */
 export function renderMetrics(): Promise<string> {
   // The process metrics keep a timer and a GC observer running, so a process that nobody scrapes does without them.
   if (!processMetrics) prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   processMetrics = true;
-  for (const read of scrapers) read();
+  for (const scrape of scrapers) scrape();
   return registry.metrics();
 }
 

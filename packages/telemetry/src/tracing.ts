@@ -1,4 +1,4 @@
-/** Where a trace context comes from: incoming HTTP headers, gRPC metadata or NATS headers as a plain object with lower-case keys. */
+/** The carrier of a trace context: HTTP headers, gRPC metadata or NATS headers as a plain object with lower-case keys. */
 export type Carrier = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;

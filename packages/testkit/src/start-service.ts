@@ -13,12 +13,12 @@ import {
 import {
   createHealth,
   createLogger,
-  createStack,
   type Health,
   loadConfig,
   type Overrides,
   type Running,
   type Service,
+  startOnStack,
 } from '@acsp/service';
 import type { z } from 'zod';
 import { testDatabase } from './database.js';
@@ -67,13 +67,12 @@ export interface TestService<Context> extends AsyncDisposable {
 export const principalSecret = 'a secret that only this run of the tests knows';
 
 /** A whole service on a database and a bus of its own, with both doors on free ports. */
-export async function startService<Shape extends z.ZodRawShape, Context>(
+export function startService<Shape extends z.ZodRawShape, Context>(
   service: Service<Shape, Context>,
   { env, clock, bus, databaseUrl, migrated = true }: ServiceOptions = {},
 ): Promise<TestService<Context>> {
   const log = createLogger({ name: service.name, level: process.env.DEBUG_TESTS ? 'debug' : 'silent' });
-  const stack = createStack();
-  try {
+  return startOnStack({}, async (stack) => {
     const url = databaseUrl ?? stack.use(await testDatabase()).url;
     const health = createHealth();
     const ownBus = bus ?? stack.use(embeddedBus({ databaseUrl: url, log }));
@@ -85,12 +84,8 @@ export async function startService<Shape extends z.ZodRawShape, Context>(
     return {
       ...{ running, context, url: running.url, address, health, bus: ownBus, databaseUrl: url, principals, send },
       call: async (caller, request, body) => read(await send(caller, request, { body })),
-      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
     };
-  } catch (error) {
-    await stack[Symbol.asyncDispose]();
-    throw error;
-  }
+  });
 }
 
 const environment = (databaseUrl: string) => ({

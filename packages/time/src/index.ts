@@ -4,5 +4,6 @@ export { every } from './every.js';
 export { keepRunning } from './keep-running.js';
 export { orAborted, pause } from './pause.js';
 export { type Link, type Reconnecting, reconnecting } from './reconnecting.js';
+export { createTurns, type Turns } from './turns.js';
 export { createWake, type Wake } from './wake.js';
 export { DeadlineError, within } from './within.js';

@@ -10,11 +10,11 @@ export interface AgentCacheOptions<T> {
 
 export interface AgentCache<T> {
   /**
-   * From memory, or by asking; calls for the same id share a question for as long as its answer will be fresh. Failures are not kept.
-   * `guard` runs first where nothing is known of the id, however old, and throws to prevent the question.
+   * Answers from memory or by a look-up; calls for the same id share one for as long as its answer will be fresh. Failures are not kept.
+   * `guard` runs first where nothing is known of the id, however old, and throws to prevent the look-up.
    */
   find(id: string, key: string, guard?: () => void): Promise<T>;
-  /** Invalidates what was learned about this agent, answers still on their way included. */
+  /** Invalidates all answers about this agent, those of look-ups in flight included. */
   drop(aid: string): void;
   /** As `drop` for all agents, except that those who wait for an answer now may still use it. */
   clear(): void;
@@ -22,13 +22,13 @@ export interface AgentCache<T> {
 
 interface Kept<T> {
   readonly value: T;
-  readonly askedAt: number;
+  readonly startedAt: number;
   readonly agent: { current: boolean };
 }
 
-interface Question<T> {
+interface Lookup<T> {
   answer: Promise<T>;
-  askedAt: number;
+  startedAt: number;
   readonly dropped: Set<string>;
 }
 
@@ -36,43 +36,43 @@ interface Question<T> {
 export function createAgentCache<T extends { readonly aid: string }>(options: AgentCacheOptions<T>): AgentCache<T> {
   const { maxEntries, freshMs, now, ask } = options;
   const entries = createEntries<T>(maxEntries);
-  const latest = new Map<string, Question<T>>();
-  /** The latest of each id, and older ones that are still answered. */
-  const open = new Set<Question<T>>();
-  const isFresh = ({ askedAt }: Pick<Kept<T>, 'askedAt'>) => now() - askedAt < freshMs();
+  const latest = new Map<string, Lookup<T>>();
+  /** All look-ups in flight: the latest of each id, and older ones. */
+  const open = new Set<Lookup<T>>();
+  const isFresh = ({ startedAt }: Pick<Kept<T>, 'startedAt'>) => now() - startedAt < freshMs();
 
-  async function learn(id: string, key: string, question: Question<T>): Promise<T> {
+  async function learn(id: string, key: string, lookup: Lookup<T>): Promise<T> {
     for (;;) {
-      question.dropped.clear();
-      question.askedAt = now();
-      const { askedAt } = question;
+      lookup.dropped.clear();
+      lookup.startedAt = now();
+      const { startedAt } = lookup;
       const keep = entries.keeper(id);
       const value = await ask(key);
-      if (question.dropped.has(value.aid)) continue;
-      keep(value, askedAt);
+      if (lookup.dropped.has(value.aid)) continue;
+      keep(value, startedAt);
       return value;
     }
   }
 
-  function question(id: string, key: string): Promise<T> {
-    const asked: Question<T> = { answer: Promise.resolve() as never, askedAt: now(), dropped: new Set() };
-    open.add(asked);
-    latest.set(id, asked);
-    asked.answer = learn(id, key, asked).finally(() => {
-      open.delete(asked);
-      if (latest.get(id) === asked) latest.delete(id);
+  function lookUp(id: string, key: string): Promise<T> {
+    const lookup: Lookup<T> = { answer: Promise.resolve() as never, startedAt: now(), dropped: new Set() };
+    open.add(lookup);
+    latest.set(id, lookup);
+    lookup.answer = learn(id, key, lookup).finally(() => {
+      open.delete(lookup);
+      if (latest.get(id) === lookup) latest.delete(id);
     });
-    return asked.answer;
+    return lookup.answer;
   }
 
   return {
     async find(id, key, guard) {
       const entry = entries.get(id);
       if (entry !== undefined && isFresh(entry)) return entry.value;
-      const asked = latest.get(id);
-      if (asked !== undefined && isFresh(asked)) return asked.answer;
+      const lookup = latest.get(id);
+      if (lookup !== undefined && isFresh(lookup)) return lookup.answer;
       if (entry === undefined) guard?.();
-      return question(id, key);
+      return lookUp(id, key);
     },
     drop(aid) {
       entries.drop(aid);
@@ -97,14 +97,14 @@ function createEntries<T extends { readonly aid: string }>(max: number) {
   });
   let clearings = 0;
 
-  function keep(id: string, value: T, askedAt: number): void {
-    if ((kept.get(id)?.askedAt ?? askedAt) > askedAt) return;
+  function keep(id: string, value: T, startedAt: number): void {
+    if ((kept.get(id)?.startedAt ?? startedAt) > startedAt) return;
     let agent = agents.get(value.aid);
     if (agent === undefined) {
       agent = { current: true };
       agents.set(value.aid, agent);
     }
-    kept.set(id, { value, askedAt, agent });
+    kept.set(id, { value, startedAt, agent });
   }
 
   return {
@@ -112,11 +112,11 @@ function createEntries<T extends { readonly aid: string }>(max: number) {
       const entry = kept.get(id);
       return entry?.agent.current ? entry : undefined;
     },
-    /** Keeps a value that was asked for now, unless all is cleared before it comes. */
+    /** Keeps the answer of a look-up that starts now, unless the cache is cleared before it comes. */
     keeper(id: string) {
       const clearing = clearings;
-      return (value: T, askedAt: number): void => {
-        if (clearing === clearings) keep(id, value, askedAt);
+      return (value: T, startedAt: number): void => {
+        if (clearing === clearings) keep(id, value, startedAt);
       };
     },
     drop: (aid: string) => void agents.delete(aid),

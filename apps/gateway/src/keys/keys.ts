@@ -13,10 +13,10 @@ export interface KeyHolder {
   readonly registeredAt: number | undefined;
 }
 
-/** Is called before a credential is looked up that this process does not know; throws to prevent it. */
+/** The guard runs before the look-up of a credential that this process does not know, and throws to prevent it. */
 type Guard = () => void;
 
-/** Who holds which credential, by the identity service. */
+/** The holders of credentials, as the identity service knows them. */
 export interface Keys {
   /** Throws INVALID_LOGIN_KEY. */
   loginKey(key: string, guard: Guard): Promise<KeyHolder>;

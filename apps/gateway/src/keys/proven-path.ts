@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 export interface ProvenPath {
   /** Sends a nonce where the newest is older than 250 ms. Nobody waits for it. */
   probe(): void;
-  /** Takes a nonce that came out of the bus; those of other gateways tell nothing here. */
+  /** Takes a nonce that came out of the bus; those of other gateways prove nothing here. */
   see(nonce: string): void;
   /** `false`: no events come at all, so probes would be lost. */
   setLive(live: boolean): void;

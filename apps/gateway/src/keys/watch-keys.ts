@@ -5,7 +5,7 @@ import type { Keys } from './keys.js';
 /** Forgets an agent's credentials as soon as the identity service says that it changed, ended, or lost a login key. */
 export function watchKeys(bus: Bus, keys: Keys): AsyncDisposable {
   return bus.watch({
-    // Not agent.registered: nothing is kept of an agent that does not exist.
+    // agent.registered is left out, because nothing is cached for an agent that does not exist.
     subjects: [
       'acsp.identity.agent.updated',
       'acsp.identity.agent.revoked',

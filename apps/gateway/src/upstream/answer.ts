@@ -15,7 +15,7 @@ export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void 
     answer.destroy();
     return;
   }
-  // While its signature was given back nobody listened: no event will tell.
+  // Nobody listened while the signature was given back, so the event of a broken connection may have passed.
   if (answer.destroyed && !answer.complete) throw new AppError('SERVICE_UNAVAILABLE');
   const { statusCode = 502 } = answer;
   for (const name in answer.headers) {

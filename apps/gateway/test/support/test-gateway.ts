@@ -3,7 +3,7 @@ import { createPrincipals, type Principals } from '@acsp/operation';
 import { createLogger, createStack, loadConfig } from '@acsp/service';
 import { memoryStore } from '@acsp/store';
 import { configSchema } from '../../src/config.js';
-import { createContext, type Overrides } from '../../src/context.js';
+import type { Overrides } from '../../src/context.js';
 import { start } from '../../src/server.js';
 import { ask, type Question, type Reply } from './ask.js';
 import { type FakeIdentity, fakeIdentity } from './fake-identity.js';
@@ -49,8 +49,7 @@ export async function testGateway({ env = {}, overrides = {} }: TestGatewayOptio
   const destination = new Writable({ write: (line, _, done) => done(void log.push(String(line))) });
   const store = config.REDIS_URL === undefined ? { store: stack.use(memoryStore()) } : {};
   const logger = createLogger({ name: 'gateway', destination });
-  const context = stack.use(createContext(config, logger, { ...store, ...overrides }));
-  const { url } = stack.use(await start(context));
+  const { url } = stack.use(await start(config, logger, { ...store, ...overrides }));
   return {
     url,
     identity,

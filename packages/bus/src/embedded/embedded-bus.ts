@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { openPostgres } from '@acsp/database';
+import { deleteExpiredPeriodically, type ExpiredRows, openPostgres } from '@acsp/database';
 import { toAppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
-import { every } from '@acsp/time';
-import type pg from 'pg';
 import type { Bus } from '../bus.js';
 import { followRows } from './follow.js';
 import { publishRows } from './publish.js';
@@ -16,16 +14,18 @@ export interface EmbeddedBusOptions {
 }
 
 const migrations = [{ directory: fileURLToPath(new URL('../../migrations/embedded', import.meta.url)), schema: 'bus' }];
-const housekeepingMs = 600_000;
+/** Messages are kept for as long as the streams of a broker keep theirs. */
+const expiredMessages: ExpiredRows = {
+  table: 'bus.messages',
+  key: 'position',
+  where: "published_at < now() - interval '7 days' ORDER BY published_at",
+};
 
 /** The bus in tables of PostgreSQL, for one machine. Any number of buses may share a database; those in other processes are seen once a second. */
 export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
   const postgres = openPostgres({ url: databaseUrl, name: 'bus', migrations, poolSize: 4, log });
   const context = { ...postgres, databaseUrl, log };
-  const tidying = every({ name: 'old messages', intervalMs: housekeepingMs, log }, async () => {
-    await postgres.ping();
-    await deleteExpired(postgres.pool);
-  });
+  const expiry = deleteExpiredPeriodically(postgres, { name: 'old messages', rows: [expiredMessages], log });
   const watchers = new Set<AsyncDisposable>();
   return {
     async publish(service, events) {
@@ -43,16 +43,8 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
       });
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([tidying, ...watchers].map((work) => work[Symbol.asyncDispose]()));
+      await Promise.all([expiry, ...watchers].map((work) => work[Symbol.asyncDispose]()));
       await postgres[Symbol.asyncDispose]();
     },
   };
-}
-
-/** As long as the streams of a broker keep theirs. In batches that hold no lock for long. */
-const expired = `DELETE FROM bus.messages WHERE position IN (SELECT position FROM bus.messages
-  WHERE published_at < now() - interval '7 days' ORDER BY published_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
-
-async function deleteExpired(pool: pg.Pool): Promise<void> {
-  for (let count = 1_000; count === 1_000; ) count = (await pool.query(expired)).rowCount ?? 0;
 }
