@@ -1,7 +1,7 @@
-import { VerifyLoginKeyRequestSchema } from '@acsp/contracts/identity/v1/identity';
+import { VerifyLoginKeyRequestSchema, type VerifyLoginKeyResponseSchema } from '@acsp/contracts/identity/v1/identity';
 import { hashLoginKey, isLoginKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import { byAnyone, fieldsOf } from '@acsp/operation';
+import { byAnyone, fieldsOf, type PublicOf } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -18,12 +18,7 @@ export const verifyLoginKey = byAnyone(
   },
 );
 
-interface Holder {
-  readonly aid: string;
-  readonly agent_name: string;
-  readonly expires_at: Date;
-  readonly registered_at: Date;
-}
+type Holder = PublicOf<typeof VerifyLoginKeyResponseSchema>;
 
 const holderQuery = (hash: Buffer, now: Date) => Prisma.sql`
   SELECT agent.aid, agent_name, expires_at, agent.created_at AS registered_at

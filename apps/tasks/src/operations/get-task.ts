@@ -4,9 +4,15 @@ import { AppError } from '@acsp/errors';
 import { byAgent, fieldsOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { type Claim, type Message, Prisma, type Task } from '../generated/prisma/client.js';
-import { summaryColumns } from '../task/columns.js';
 import { callerAid, taskId } from '../task/fields.js';
-import { type Aggregated, presentClaim, presentMessage, presentSummary, presentTask } from '../task/present.js';
+import {
+  type Aggregated,
+  presentClaim,
+  presentMessage,
+  presentSummary,
+  presentTask,
+  summaryColumns,
+} from '../task/present.js';
 
 /** A task with its claims, subtasks and thread, oldest first. */
 export const getTask = byAgent(

@@ -35,21 +35,20 @@ const fields = fieldsOf(ListTasksRequestSchema)({
   path: ['cursor'],
 });
 
-type Input = z.infer<typeof fields>;
+/** Filters and place of a page. */
+export type ListQuery = Omit<z.infer<typeof fields>, 'aid'>;
 
 /**
  * One page of the tasks that pass every filter. Workers that look for work ask for the same page at the same time: they share one reading of it,
  * and one answer.
  */
-export const listTasks = byAgent(fields, (context: Context, { aid: _aid, ...query }) => {
-  return context.pages(JSON.stringify(query), async () => Object.freeze(await readPage(context, query)));
-});
+export const listTasks = byAgent(fields, (context: Context, { aid: _aid, ...query }) =>
+  context.pages(JSON.stringify(query), async () => Object.freeze(await readPage(context, query))),
+);
 
 export type Page = PublicOf<typeof ListTasksResponseSchema>;
 
-type Query = Omit<Input, 'aid'>;
-
-async function readPage(context: Context, input: Query): Promise<Page> {
+async function readPage(context: Context, input: ListQuery): Promise<Page> {
   const now = context.clock.now();
   const found = await context.database.query<Row>(pageQuery(input, now));
   const rows = found.slice(0, input.limit);
@@ -74,7 +73,11 @@ interface Shown {
 /** Up to here a total is counted for each request; beyond it may be two seconds old. */
 const exactLimit = 250;
 
-async function totalOf({ database, totals }: Context, input: Query, { shown, has_more, now }: Shown): Promise<number> {
+async function totalOf(
+  { database, totals }: Context,
+  input: ListQuery,
+  { shown, has_more, now }: Shown,
+): Promise<number> {
   const { limit: _limit, offset, sort: _sort, cursor, ...filters } = input;
   const isPlaced = cursor === undefined && (shown > 0 || offset === 0);
   const reached = isPlaced ? offset + shown : 0;

@@ -27,7 +27,7 @@ export const postMessage = byAgent(fields, (context: Context, input, sender, cal
   untilWritten(() => attemptPost(context, input, sender, call), { call }),
 );
 
-/** Answers undefined where the task has changed since the rules were asked, or is locked. */
+/** Answers undefined where the task has changed since it was read, or is locked. */
 async function attemptPost(context: Context, { aid: _aid, task_id, ...message }: Input, sender: Agent, call: Call) {
   const task = await readTask(context, task_id);
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
@@ -56,7 +56,7 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
 interface Post extends EventRow, AnswerRow {
   readonly id: string;
   readonly task_id: string;
-  /** The task as it was when the rules were asked. */
+  /** Of the task as it was read. */
   readonly version: number;
   readonly sender_aid: string;
   readonly sender_name: string;

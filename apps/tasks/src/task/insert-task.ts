@@ -2,34 +2,16 @@ import type { EventRow } from '@acsp/bus';
 import { type AnswerRow, answerColumns, answerRow, type BatchStatement, keepAnswers, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
-import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
 import type { Task } from '../generated/prisma/client.js';
-import type { TaskPriority } from '../generated/prisma/enums.js';
 import { noticeName } from './change.js';
 import { insertRecords, type Record, recordColumns, recordOf } from './change-row.js';
 import { refuseSubtask } from './decide.js';
+import type { TaskDraft } from './fields.js';
 import { readTask, remember } from './known-tasks.js';
 import { presentTask } from './present.js';
 import { stateColumns, type TaskState } from './state.js';
 import { untilWritten } from './until-written.js';
-
-/** A task as an agent asks for it. */
-export interface TaskDraft {
-  readonly title: string;
-  readonly description: string;
-  readonly requirements: string[];
-  readonly tags: string[];
-  readonly priority: TaskPriority;
-  readonly deadline?: Date | undefined;
-  readonly ttl_minutes: number;
-  readonly target_aid?: string | undefined;
-  readonly max_claims: number;
-  readonly workspace_id?: string | undefined;
-  readonly group_id?: string | undefined;
-  readonly parent_id?: string | undefined;
-  readonly metadata: JsonObject;
-}
 
 /** Writes a new task, a root or a subtask of a parent that takes one from this agent, and answers with it. */
 export async function insertTask(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
@@ -37,7 +19,7 @@ export async function insertTask(context: Context, draft: TaskDraft, creator: Ag
   return untilWritten(() => attemptInsert(context, draft, creator, call), { call });
 }
 
-/** Answers undefined where the parent has changed since the rules were asked, or is locked. */
+/** Answers undefined where the parent has changed since it was read, or is locked. */
 async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
   const parent = draft.parent_id === undefined ? undefined : await parentFor(context, draft.parent_id, creator.aid);
   const at = context.clock.now();
@@ -156,7 +138,7 @@ const inserted = {
 } as const satisfies Partial<{ readonly [Column in keyof NewTask]: string }>;
 
 interface Insertion extends Pick<NewTask, keyof typeof inserted>, Record, EventRow, AnswerRow {
-  /** The parent takes the subtask as it was when the rules were asked, or not at all. */
+  /** The parent takes the subtask as it was read, or not at all. */
   readonly parent_version: number | null;
 }
 

@@ -1,23 +1,9 @@
 import { Prisma } from '../generated/prisma/client.js';
-import type { TaskPriority, TaskStatus } from '../generated/prisma/enums.js';
-import { summaryColumns } from './columns.js';
-import { orders, readCursor, type Sort } from './list-order.js';
+import type { TaskStatus } from '../generated/prisma/enums.js';
+import type { ListQuery } from '../operations/list-tasks.js';
+import { orders, readCursor } from './list-order.js';
+import { summaryColumns } from './present.js';
 import { expiring, includes } from './state.js';
-
-/** Filters and place of a page. */
-export interface ListQuery {
-  /** Comma-separated. */
-  readonly status: string;
-  readonly priority?: TaskPriority | undefined;
-  readonly parent_id?: string | undefined;
-  readonly created_by?: string | undefined;
-  readonly assigned_to?: string | undefined;
-  readonly workspace_id?: string | undefined;
-  readonly sort: Sort;
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
-}
 
 /**
  * A page and one row more, which says whether there are more. Each range of rows is read in the order of the list by an index of its own, no
