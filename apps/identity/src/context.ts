@@ -4,7 +4,7 @@ import type { PrismaClient } from './generated/prisma/client.js';
 
 /** The variables of identity besides those of every service; README.md lists them for operators. */
 export const variables = {
-  /** Where agents and people reach the gateway; stands in the links and command lines of answers. */
+  /** The gateway as agents and people reach it: the base of the links and command lines in answers. */
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .default('http://127.0.0.1:8080')

@@ -13,7 +13,7 @@ import { untilReady } from './until-ready.js';
 export interface Standalone extends AsyncDisposable {
   /** The URL of the API, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** By name. */
+  /** The services by their names. */
   readonly services: Readonly<Record<string, Running<unknown>>>;
   /** Resolves with the reason when it can serve no longer. */
   readonly failed?: Promise<Error>;

@@ -27,7 +27,7 @@ async function initAtEach({ aid, publicKey: public_key, ...agent }: TestAgent): 
   return outcomes;
 }
 
-/** From the answer that ends it, a credential has a second. */
+/** A credential must be useless one second after the answer that ends it. */
 const withinASecond = { timeoutMs: 1_000 };
 
 test('a revoked agent’s login key and signature are useless at every gateway within a second', async () => {

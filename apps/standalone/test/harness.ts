@@ -23,7 +23,7 @@ export interface Answer {
 
 export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
-  /** As it goes over the wire. */
+  /** The bytes that go over the wire. */
   readonly body?: string;
 }
 
@@ -152,7 +152,7 @@ export const registration = ({ name, publicKey }: Pick<TestAgent, 'name' | 'publ
   description: `${name}, made by a test`,
 });
 
-/** As `JSON.stringify({ ...fields, signature })`. */
+/** The text of `JSON.stringify({ ...fields, signature })`. */
 export function signedBody({ privateKey }: Pick<TestAgent, 'privateKey'>, fields: object): string {
   const text = JSON.stringify(fields);
   return `${text.slice(0, -1)},"signature":"${sign(privateKey, Buffer.from(text))}"}`;

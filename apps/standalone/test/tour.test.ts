@@ -19,7 +19,7 @@ let blocks: Block[];
 beforeAll(async () => {
   blocks = blocksOf(await readFile(document, 'utf8'));
   directory = await mkdtemp(join(tmpdir(), 'acsp-tour-'));
-  // At its usual limits: who follows the tour must not run into them.
+  // The usual limits hold: readers who follow the tour must not run into them.
   world = await startWorld({ rateLimitScale: 1 });
 });
 afterAll(async () => {

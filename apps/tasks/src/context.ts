@@ -13,7 +13,7 @@ export const variables = {
   IDENTITY_GRPC: z.string(),
   /** Absent: claims have no match_score. */
   SEARCH_GRPC: z.string().optional(),
-  /** How long a claim waits for its match_score. */
+  /** The time that a claim waits for its match_score. */
   MATCH_TIMEOUT_MS: z.coerce.number().int().min(1).max(5_000).default(300),
 };
 
@@ -31,7 +31,7 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   /** Pages of lists that are being read, by their filters and place. Without it the list of open tasks falls from 1.38 of the baseline to 0.74. */
   readonly pages: Coalesce<Page>;
   /**
-   * How many tasks pass a filter, where that takes long to count: as of the last two seconds. Without it the list of one's own falls from 0.72
+   * The totals of filters that take long to count, as of the last two seconds. Without it the list of one's own falls from 0.72
    * of the baseline to 0.66.
    */
   readonly totals: LRUCache<string, Promise<number>>;

@@ -19,7 +19,7 @@ export interface Options {
   readonly identityAddress?: string;
   /** The address of a search service; absent as where none is deployed. */
   readonly searchAddress?: string;
-  /** How long a claim waits for search; the service's own limit when absent. */
+  /** The time that a claim waits for search; the service's own limit when absent. */
   readonly matchTimeoutMs?: number;
   /** True lets the service's own sweeps run; otherwise only those of the test do. */
   readonly sweeps?: boolean;
@@ -44,7 +44,7 @@ export async function startTasks(options: Options = {}): Promise<Tasks> {
   return { ...tasks, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }
 
-/** As a replica that is at work, which makes the others wait. */
+/** A replica at work holds this lock, and the others wait. */
 async function holdSweeps({ context }: Tasks): Promise<void> {
   const { session } = context.database;
   for (const job of ['expiry', 'departures']) {

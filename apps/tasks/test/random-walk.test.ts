@@ -7,7 +7,7 @@ import { createWorld, takeStep } from './walk/world.js';
 
 let tasks: Tasks;
 let clock: TestClock;
-/** How often each event and each refusal came up. */
+/** The number of times that each event and each refusal came up. */
 const met = new Map<string, number>();
 
 beforeAll(async () => {

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const code = ({ status, body }: { status: number; body: { code?: string } }) => body.code ?? status;
-/** As this replica still believes it to be. */
+/** The status that this replica still believes. */
 const believed = (id: string) => first?.context.known.get(id)?.task.status;
 const typesOf = async (id: string) => (await tracesOf(first as Tasks, id)).events.map(({ type }) => type);
 

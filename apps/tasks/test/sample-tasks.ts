@@ -8,7 +8,7 @@ import { nowhere } from './steps.js';
 
 export const at = new Date('2026-01-01T12:00:00Z');
 export const later = new Date('2026-01-01T13:00:00Z');
-/** When every agent here registered. */
+/** The registration time of every agent here. */
 export const since = new Date('2025-01-01T00:00:00Z');
 
 type Person = Pick<ReturnType<typeof agent>, 'aid' | 'name'>;

@@ -31,7 +31,7 @@ export const compactCapabilities = z
   .refine((value) => capabilities.safeParse(splitCapabilities(value)).success, 'INVALID_CAPABILITIES');
 export const description = text({ max: 500, missing: 'MISSING_FIELDS' });
 export const longDescription = text({ max: 1000, missing: 'MISSING_FIELDS' });
-/** In lower case afterwards. */
+/** The output is in lower case. */
 export const publicKey = z
   .string({ error: missingOr('INVALID_PUBLIC_KEY') })
   .refine(isPublicKey, 'INVALID_PUBLIC_KEY')

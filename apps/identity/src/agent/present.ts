@@ -3,7 +3,7 @@ import type { Agent } from '../generated/prisma/client.js';
 
 export type ProfileRow = Pick<Agent, 'aid' | 'agent_name' | 'capabilities' | 'description' | 'metadata'>;
 
-/** Only objects are ever stored. */
+/** The column holds nothing but objects. */
 export const withMetadata = <Row extends Pick<Agent, 'metadata'>>(row: Row) => ({
   ...row,
   metadata: row.metadata as JsonObject,

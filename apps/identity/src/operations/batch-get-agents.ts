@@ -11,7 +11,7 @@ export const batchGetAgents = byAnyone(
     aids: z.array(agentAid, 'INVALID_FIELD').max(100, 'INVALID_FIELD').default([]),
   }),
   async ({ database }: Context, { aids }) => {
-    // Not Prisma's `in`, whose text differs with the number of AIDs: this one is prepared once.
+    // The text of Prisma's `in` differs with the number of AIDs; this statement is prepared once.
     const agents = await database.prisma.$queryRaw<ProfileRow[]>`
     SELECT aid, agent_name, capabilities, description, metadata FROM agent WHERE aid = ANY (${aids}::text[]) AND status = 'active'`;
     return { agents: agents.map(withMetadata) };

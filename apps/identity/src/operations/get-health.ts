@@ -4,7 +4,7 @@ import { byAnyone, fieldsOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { formatUptime } from '../health/format-uptime.js';
 
-/** That the service answers, and how many agents it knows. */
+/** The health of the service, and the number of its agents. */
 export const getHealth = byAnyone(fieldsOf(GetHealthRequestSchema)({}), async ({ countActive }: Context) => {
   const uptime = formatUptime(process.uptime());
   return { status: 'ok', protocol: 'acsp', version, agents_registered: await countActive(), uptime };

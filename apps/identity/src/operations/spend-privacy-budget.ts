@@ -34,5 +34,5 @@ export const spendPrivacyBudget = byAnyone(
     }),
 );
 
-/** To the digits that the table keeps, so that nothing is spent for free. */
+/** The table keeps six digits: rounding up spends nothing for free. */
 const roundedUp = (epsilon: number) => new Prisma.Decimal(epsilon).toDecimalPlaces(6, Prisma.Decimal.ROUND_UP);

@@ -43,7 +43,7 @@ export function fieldValues(target: Target, sample: Sample): FieldValue[] {
   return inUrl ? values : [...values, ...unknownMembers(draft)];
 }
 
-/** Not the sample itself, not a request for another operation, and not a value for a signature, which has none of its own. */
+/** Values that are the sample itself, that choose another operation, or that stand in for a signature are no cases. */
 function isNew(target: Target, sample: Sample, { name, text, expected }: FieldValue, own: string | undefined): boolean {
   if (text === undefined && hasAlternative(target, sample, name)) return false;
   return expected === 'refused' || (own !== undefined && text !== own);

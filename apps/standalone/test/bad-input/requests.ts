@@ -7,7 +7,7 @@ import { proofOf, type Target } from './targets.js';
 export interface Draft {
   readonly target: Target;
   readonly texts: Readonly<Record<string, string | undefined>>;
-  /** In `Authorization`. */
+  /** The value of `Authorization`. */
   readonly bearer?: string;
   /** Signs it. */
   readonly privateKey?: string;

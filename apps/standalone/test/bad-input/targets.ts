@@ -8,7 +8,7 @@ import type { Sample } from './samples.js';
 
 /** An operation that agents can call; forms that share a path are operations of their own. */
 export interface Target {
-  /** As its sample is called: `claimTask`. */
+  /** The name of its sample: `claimTask`. */
   readonly name: string;
   /** `POST /tasks/claim`. */
   readonly http: string;
@@ -44,7 +44,7 @@ export function hasAlternative({ route }: Target, { fields }: Sample, name: stri
   return chooseForm(forms, rest).rpc !== route.rpc;
 }
 
-/** How the request says who it comes from. */
+/** The credential that the request carries. */
 export function proofOf({ by }: Route): Proof {
   if (by.includes(Credential.SIGNATURE)) return 'signature';
   if (by.includes(Credential.LOGIN_KEY_IN_BODY)) return 'login_key_body';

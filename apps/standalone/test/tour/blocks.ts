@@ -2,7 +2,7 @@
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** Where it begins, counted from 1. */
+  /** Its first line, counted from 1. */
   readonly line: number;
 }
 

@@ -12,7 +12,7 @@ const shapeOf = (value: unknown) =>
   typeof value === 'string' ? shapes.find(([, form]) => form.test(value))?.[0] : undefined;
 
 /**
- * Where a real answer is not what the document says, if anywhere. Ids, keys and times are compared by shape, but an id or a key that the
+ * The first difference between a real answer and the document, if any. Ids, keys and times are compared by shape, but an id or a key that the
  * document repeats must be repeated by the answers too: `names` holds which stands for which.
  */
 export function difference(

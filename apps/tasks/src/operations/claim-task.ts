@@ -21,10 +21,10 @@ export const claimTask = byAgent(
   }),
   async (context: Context, input, agent, call) => {
     const { task_id, message = null, eta_minutes = null } = input;
-    const [asked_at, startedAt] = [context.clock.now(), performance.now()];
+    const [requested_at, startedAt] = [context.clock.now(), performance.now()];
     const by = { ...actorOf(agent), claim_id: newId(), message, eta_minutes };
     const isPossible = (task: TaskState | undefined) =>
-      task !== undefined && !('refused' in decideClaim(task, { ...by, at: asked_at, match_score: null }));
+      task !== undefined && !('refused' in decideClaim(task, { ...by, at: requested_at, match_score: null }));
     const match_score = await matchScore(context, { task_id, isPossible, call });
     return changeTask(context, {
       id: task_id,
@@ -32,9 +32,9 @@ export const claimTask = byAgent(
       decide: (task, at) => decideClaim(task, { ...by, at, match_score }),
       answer: (made) => answerOf(made, { message, eta_minutes, match_score }),
       explain(refused, { claimed_at }) {
-        // The task was open when the agent asked, as this process has seen or as the other claim's time says.
+        // The task was open when the request came in, as this process has seen or as the other claim's time says.
         const wasOpen = (context.known.get(task_id)?.open_at ?? 0) >= startedAt;
-        const lost = claimed_at !== null && (wasOpen || claimed_at > asked_at);
+        const lost = claimed_at !== null && (wasOpen || claimed_at > requested_at);
         return refused.code === 'TASK_NOT_OPEN' && lost ? new AppError('TASK_ALREADY_ASSIGNED') : refused;
       },
     });

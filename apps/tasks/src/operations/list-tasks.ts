@@ -70,7 +70,7 @@ interface Shown {
   readonly now: Date;
 }
 
-/** Up to here a total is counted for each request; beyond it may be two seconds old. */
+/** A total up to this is counted for each request; a larger one may be two seconds old. */
 const exactLimit = 250;
 
 async function totalOf(

@@ -56,7 +56,7 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
 interface Post extends EventRow, AnswerRow {
   readonly id: string;
   readonly task_id: string;
-  /** Of the task as it was read. */
+  /** The version of the task that the rules were applied to. */
   readonly version: number;
   readonly sender_aid: string;
   readonly sender_name: string;

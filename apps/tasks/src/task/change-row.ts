@@ -76,7 +76,7 @@ interface About {
   readonly at: Date;
 }
 
-/** For creator, assigned agent, target and claimers, those included who were it until now. */
+/** The event goes to creator, assigned agent, target and claimers, as they are after the change and as they were before it. */
 export function taskEvent({ before, after, type, claim_id, actor, message_id, at }: About): EventRow {
   const agents = [after, before].flatMap((task) =>
     task === undefined

@@ -29,7 +29,7 @@ export interface Changing<Answer> {
 }
 
 interface Turn {
-  /** When the request came in, by performance.now(). */
+  /** The arrival of the request, by performance.now(). */
   readonly startedAt: number;
   /** The known task has turned out to be stale. */
   stale: boolean;
@@ -67,7 +67,7 @@ async function attemptChange<Answer>(context: Context, changing: Changing<Answer
   const outcome = await context.database.batch(writeChanges, row);
   turn.stale = outcome === undefined;
   if (outcome === undefined) return undefined;
-  // Up to the commit, or while somebody holds the row, the task was as it was known.
+  // The task was as it was known until the commit, and while somebody holds the row.
   remember(context, before, outcome.written ? performance.now() : sentAt);
   if (!outcome.written) return undefined;
   remember(context, after, performance.now());

@@ -7,11 +7,11 @@ import { includes, type LiveClaim, live, type TaskState } from './state.js';
 // Rules and effects of tasks (interface 3.1, decisions 5) are pure functions from a task to a Decision: those of agents stand in decide.ts and
 // decide-claim.ts, those of the service itself in decide-end.ts. Services, jobs and tests call these.
 
-/** Who acts, and when. */
+/** The agent that acts, and the time. */
 export interface Acting {
   readonly aid: string;
   readonly name: string;
-  /** Which life of the agent it is. */
+  /** The registration time of the agent, which differs after it was deleted and registered again. */
   readonly since: Date;
   readonly at: Date;
 }

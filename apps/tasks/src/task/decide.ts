@@ -21,7 +21,7 @@ interface Move {
   readonly from: readonly TaskStatus[];
   readonly by: 'creator' | 'assignee';
   readonly event: string;
-  /** Behind the agent's name. */
+  /** The notice is the agent's name followed by this. */
   readonly says: string;
   readonly set: (task: TaskState, at: Date) => NonNullable<Change['set']>;
   readonly claims?: { readonly from: LiveClaim['status']; readonly to: ClaimStatus };

@@ -24,7 +24,7 @@ interface Found extends Omit<TaskState, 'claims'> {
   readonly claims: readonly (Omit<LiveClaim, 'agent_since'> & { readonly agent_since: string })[] | null;
 }
 
-/** By key, together with what else is read at the same time. */
+/** A look-up by key, batched with other reads of the same moment. */
 const states: BatchStatement<{ readonly id: string }, Found> = {
   name: 'read task',
   columns: { id: 'uuid' },

@@ -5,7 +5,7 @@ export const sorts = ['created_at', 'priority', 'deadline'] as const;
 export type Sort = (typeof sorts)[number];
 
 interface Order {
-  /** As the index has it. */
+  /** The expression of the index. */
   readonly column: string;
   readonly type: string;
   readonly descending: boolean;
@@ -53,5 +53,5 @@ export function readCursor(sort: Sort, text: string): Cursor | undefined {
   }
 }
 
-/** As cursorOf writes it, and a time that there is: PostgreSQL takes no other. */
+/** A time that exists, in the form that cursorOf writes: PostgreSQL refuses others with an error. */
 const isTime = (value: string) => parseIsoTime(value)?.toISOString() === value;

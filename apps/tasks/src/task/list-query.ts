@@ -24,7 +24,7 @@ export function pageQuery(query: ListQuery, now: Date): Prisma.Sql {
     ORDER BY place ${direction}, id LIMIT ${query.limit + 1}::int OFFSET ${offset}::int`;
 }
 
-/** How many tasks pass the filters; no more than `limit` of a status, where there is one. */
+/** Counts the tasks that pass the filters; with a `limit` no more than that of each status. */
 export function countQuery(query: ListQuery, now: Date, limit?: number): Prisma.Sql {
   const most = limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${limit}::int`;
   const ranges = statusesOf(query.status, now).map(

@@ -10,7 +10,7 @@ interface Matching {
   readonly call: Call;
 }
 
-/** How well the caller fits a task, 0 to 1; null when search is absent, late or does not know the agent. A claim never fails for it. */
+/** The similarity of the caller to a task, 0 to 1; null when search is absent, late or does not know the agent. A claim never fails for it. */
 export async function matchScore(context: Context, { task_id, isPossible, call }: Matching): Promise<number | null> {
   const { config, search, database, known, log } = context;
   if (search === undefined) return null;

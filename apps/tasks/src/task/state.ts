@@ -17,7 +17,7 @@ export interface LiveClaim {
   readonly id: string;
   readonly agent_aid: string;
   readonly agent_name: string;
-  /** Which life of the agent holds it. */
+  /** The registration time of the agent that holds it. */
   readonly agent_since: Date;
   readonly status: (typeof live)[number];
 }

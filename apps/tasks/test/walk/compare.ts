@@ -13,13 +13,13 @@ interface Tables {
   readonly log: readonly Kept[];
 }
 
-/** How far outbox and log were read. */
+/** The positions up to which outbox and log were read. */
 export interface Mark {
   readonly event: number;
   readonly log: number;
 }
 
-/** In one round trip, because a walk does it after each step. An event without its message is not found. */
+/** One round trip, because a walk reads after each step. An event without its message is not found. */
 export async function readTables({ tasks, made }: World, since: Mark): Promise<Tables> {
   const values = [made.map(({ state }) => state.id), since.event, since.log];
   const found = await tasks.context.database.pool.query<Tables>(tables, values);

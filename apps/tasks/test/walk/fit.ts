@@ -17,7 +17,7 @@ interface Around {
   readonly now: Date;
 }
 
-/** Which task, agent, action and claim a deed is about: those that its numbers name, or near to them such that the rules allow it. */
+/** The task, agent, action and claim of a deed: those that its numbers name, or near to them such that the rules allow it. */
 export function choose(deed: Deed, { made, agents, now }: Around): Chosen {
   const order = rotate([...made].reverse(), deed.task);
   const task = ((deed.fit && order.find((one) => suits(deed, one, now))) || order[0]) as Walked;

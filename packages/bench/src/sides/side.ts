@@ -12,6 +12,6 @@ export interface Side extends AsyncDisposable {
 
 export interface Environment {
   readonly servers: Servers;
-  /** For the output of the processes. */
+  /** The processes write their output here. */
   readonly logDir: string;
 }
