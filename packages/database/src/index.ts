@@ -1,12 +1,10 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, batches, and answers under an Idempotency-Key. */
 export { type Batch, type BatchOptions, type BatchStatement, createBatch } from './batch.js';
 export { type Coalesce, createCoalesce } from './coalesce.js';
-export { isUniqueViolation } from './is-unique-violation.js';
 export {
   type AnswerRow,
   answerColumns,
   answerRow,
-  asRepeated,
   type KeptAnswers,
   keepAnswers,
   type RawExecutor,

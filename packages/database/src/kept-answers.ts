@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { AppError } from '@acsp/errors';
 import type { KeptAnswer, Once } from '@acsp/operation';
 import type pg from 'pg';
-import { isUniqueViolation } from './is-unique-violation.js';
 import type { MigrationSet } from './migration-files.js';
 
 export const answerMigrations: MigrationSet = {
@@ -53,16 +52,13 @@ export function answerRow(once: Once | undefined, answer: unknown): AnswerRow {
   };
 }
 
-/** A CTE that keeps the answers of rows which have these columns. A key that has one already fails the statement: see asRepeated. */
+/**
+ * A CTE that keeps the answers of rows which have these columns. A key that has one already fails the statement with a unique violation,
+ * on which the public door answers with the kept one.
+ */
 export const keepAnswers = (rows: string): string => `kept_answer AS (
   INSERT INTO idempotency.answer (key, print, status, body)
   SELECT answer_key, answer_print, answer_status, answer_body FROM ${rows} WHERE answer_key IS NOT NULL)`;
-
-/** Throws the error of a statement with `keepAnswers` on, as RepeatedError where it is the unique key of answers. */
-export function asRepeated(error: unknown): never {
-  const { constraint } = error as { readonly constraint?: unknown };
-  throw isUniqueViolation(error) && constraint === 'answer_pkey' ? new RepeatedError() : error;
-}
 
 /** Answers by Idempotency-Key, as the public door asks for them. */
 export interface KeptAnswers {

@@ -1,14 +1,6 @@
 import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
 import { PostMessageRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import {
-  type AnswerRow,
-  answerColumns,
-  answerRow,
-  asRepeated,
-  type BatchStatement,
-  keepAnswers,
-  newId,
-} from '@acsp/database';
+import { type AnswerRow, answerColumns, answerRow, type BatchStatement, keepAnswers, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { type Agent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
@@ -48,7 +40,7 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
     ...taskEvent({ ...about, type: 'task.message_posted' }),
     ...answerRow(call.once, answer),
   };
-  const written = await context.database.batch(posting, row).catch(asRepeated);
+  const written = await context.database.batch(posting, row);
   return written && answer;
 }
 

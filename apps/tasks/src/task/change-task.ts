@@ -1,4 +1,4 @@
-import { answerRow, asRepeated } from '@acsp/database';
+import { answerRow } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Call } from '@acsp/operation';
 import type { Context } from '../context.js';
@@ -64,7 +64,7 @@ async function attemptChange<Answer>(context: Context, changing: Changing<Answer
   const answer = changing.answer({ change: decision, before, after, at });
   const row = changeRow({ before, after, change: decision, at, answer: answerRow(call?.once, answer) });
   const sentAt = performance.now();
-  const outcome = await context.database.batch(writeChanges, row).catch(asRepeated);
+  const outcome = await context.database.batch(writeChanges, row);
   turn.stale = outcome === undefined;
   if (outcome === undefined) return undefined;
   // Up to the commit, or while somebody holds the row, the task was as it was known.

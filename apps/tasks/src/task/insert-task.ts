@@ -1,13 +1,5 @@
 import type { EventRow } from '@acsp/bus';
-import {
-  type AnswerRow,
-  answerColumns,
-  answerRow,
-  asRepeated,
-  type BatchStatement,
-  keepAnswers,
-  newId,
-} from '@acsp/database';
+import { type AnswerRow, answerColumns, answerRow, type BatchStatement, keepAnswers, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
@@ -60,7 +52,7 @@ async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent,
     ...answerRow(call.once, answer),
   };
   const statement = parent === undefined ? insertRoot : insertSubtask;
-  const written = await context.database.batch(statement, row).catch(asRepeated);
+  const written = await context.database.batch(statement, row);
   if (written === undefined) return undefined;
   remember(context, state, performance.now());
   return answer;

@@ -1,13 +1,4 @@
-import {
-  type AnswerRow,
-  answerColumns,
-  answerRow,
-  asRepeated,
-  type BatchStatement,
-  isUniqueViolation,
-  keepAnswers,
-  newId,
-} from '@acsp/database';
+import { type AnswerRow, answerColumns, answerRow, type BatchStatement, keepAnswers, newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { byAgent, byAnyone, type Call, fieldsOf, type Operations, oneOf, queryInteger, text } from '@acsp/operation';
 import { z } from 'zod';
@@ -58,12 +49,7 @@ const batchNote = byAgent(
   async ({ database, seen }: Context, { text }, _caller, { once }) => {
     seen.calls += 1;
     const note = { id: newId(), text };
-    try {
-      await database.batch(insertNote, { ...note, ...answerRow(once, note) });
-    } catch (error) {
-      if (isUniqueViolation(error)) asRepeated(error);
-      throw error;
-    }
+    await database.batch(insertNote, { ...note, ...answerRow(once, note) });
     return note;
   },
 );
