@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createBus } from '@acsp/bus';
+import { embeddedBus, jetStreamBus } from '@acsp/bus';
 import { configSchema as gatewayConfig } from '@acsp/gateway/config';
 import { createContext as createGateway } from '@acsp/gateway/context';
 import { start as startGateway } from '@acsp/gateway/server';
@@ -24,7 +24,11 @@ export async function startStandalone({ config, log, health }: Runtime<Config>):
   try {
     const port = config.PORT === 0 ? await freePort() : config.PORT;
     const databases = stack.use(await openDatabases(config));
-    const bus = stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: await databases.open('bus'), log }));
+    const bus = stack.use(
+      config.NATS_URL === undefined
+        ? embeddedBus({ databaseUrl: await databases.open('bus'), log })
+        : jetStreamBus({ url: config.NATS_URL, log }),
+    );
     const contractPorts = new Map<string, number>();
     for (const { name } of services) contractPorts.set(name, await freePort());
     const common = {

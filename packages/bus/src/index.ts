@@ -1,7 +1,6 @@
 /** Domain events between services: announced in the outbox, published by a relay, carried by JetStream or PostgreSQL, handled by consumers. */
 export type { Bus, Delivery, Subscription, Watcher } from './bus.js';
 export { type Consumer, startConsumer } from './consumer.js';
-export { type BusOptions, createBus } from './create-bus.js';
 export { type EmbeddedBusOptions, embeddedBus } from './embedded/embedded-bus.js';
 export {
   claimEvent,
