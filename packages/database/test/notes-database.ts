@@ -1,5 +1,4 @@
 import { type TestDatabase, testDatabase } from '@acsp/testkit';
-import type { PrismaPg } from '@prisma/adapter-pg';
 import { type Database, openDatabase } from '../src/index.js';
 import { PrismaClient } from './generated/client.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
@@ -21,9 +20,8 @@ export async function notesDatabase(): Promise<NotesDatabase> {
   const migrations: TestMigrations = await testMigrations({ '1_notes': table });
   const opened: Database<PrismaClient>[] = [];
   const open = (url: string, poolSize: number) => {
-    const client = (adapter: PrismaPg) => new PrismaClient({ adapter });
     const sets = [{ directory: migrations.directory }];
-    const database = openDatabase({ url, name: 'notes', poolSize, migrations: sets, client, log });
+    const database = openDatabase({ url, name: 'notes', poolSize, migrations: sets, client: PrismaClient, log });
     opened.push(database);
     return database;
   };

@@ -1,10 +1,9 @@
 import type { Bus, Consumer, Payloads } from '@acsp/bus';
-import type { Database } from '@acsp/database';
+import type { Database, DatabaseOptions } from '@acsp/database';
 import type { AnyOperations, Operations, Principals } from '@acsp/operation';
 import type { Clock } from '@acsp/time';
 import type { DescService } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
-import type { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import type { Health } from './create-health.js';
 import type { Logger } from './create-logger.js';
@@ -62,8 +61,8 @@ export interface Definition<Contract extends DescService, P, Shape extends z.Zod
   /** Its variables besides those of every service. */
   readonly config: Shape;
   readonly migrations: URL;
-  /** Makes its generated client. */
-  readonly client: (adapter: PrismaPg) => P;
+  /** Its generated `PrismaClient`. */
+  readonly client: DatabaseOptions<P>['client'];
   readonly context: (base: BaseContext<P, Shape>) => Context;
   /** A row for every rpc. */
   readonly operations: Operations<Contract, Context>;

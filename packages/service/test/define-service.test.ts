@@ -10,7 +10,6 @@ import {
   type TestDatabase,
   testDatabase,
 } from '@acsp/testkit';
-import type { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { ConfigError, createHealth, createLogger, defineService, loadConfig } from '../src/index.js';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -180,7 +179,7 @@ describe('background work', () => {
   const counted = (run: () => Promise<void>) =>
     defineService({
       ...{ name: 'trial', contract: TrialService, events: {}, config: {}, migrations: trial.migrations, operations },
-      client: (adapter: PrismaPg) => new PrismaClient({ adapter }),
+      client: PrismaClient,
       context: () => ({}) as never,
       background: () => ({ jobs: [{ name: 'counting', everyMs: 10, run }] }),
     });
