@@ -1,8 +1,7 @@
-import { type TestDatabase, testDatabase } from '@acsp/testkit';
+import { quietLog as log, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { type Database, openDatabase } from '../src/index.js';
 import { PrismaClient } from './generated/client.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
-import { quietLog as log } from './quiet-log.js';
 
 /** A migrated database with the tables of schema.prisma. */
 export interface NotesDatabase extends AsyncDisposable {

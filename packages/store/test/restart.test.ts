@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { describeWith, eventually, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { describeWith, eventually, quietLog as log, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { connectPostgres } from '../src/connect-postgres.js';
 import { deleteExpired } from '../src/delete-expired.js';
 import { createRateLimiter, createStore } from '../src/index.js';
-import { logLines } from './log-lines.js';
-
-const log = logLines();
 
 describeWith('postgres', 'in PostgreSQL', () => {
   let database: TestDatabase;
