@@ -1,5 +1,5 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, batches, and answers under an Idempotency-Key. */
-export { type Batch, type BatchOptions, type BatchStatement, createBatch } from './batch.js';
+export { type BatchStatement, createBatch } from './batch.js';
 export { type Coalesce, createCoalesce } from './coalesce.js';
 export {
   type AnswerRow,
@@ -8,9 +8,7 @@ export {
   type KeptAnswers,
   keepAnswers,
   type RawExecutor,
-  RepeatedError,
 } from './kept-answers.js';
-export { MigrationError } from './migrate.js';
 export type { MigrationSet } from './migration-files.js';
 export { newId } from './new-id.js';
 export {
@@ -20,6 +18,5 @@ export {
   openDatabase,
   type Transaction,
 } from './open-database.js';
-export { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
-export { createQuery, type Query, type Statement } from './query.js';
-export type { Session } from './session.js';
+export { openPostgres, type Postgres } from './open-postgres.js';
+export { createQuery } from './query.js';

@@ -1,6 +1,5 @@
 import type { Call, KeptAnswer, Once } from '@acsp/operation';
-import { RepeatedError } from '../src/index.js';
-import { deleteExpiredAnswers } from '../src/kept-answers.js';
+import { deleteExpiredAnswers, RepeatedError } from '../src/kept-answers.js';
 import { type NotesDatabase, notesDatabase } from './notes-database.js';
 
 let notes: NotesDatabase;

@@ -3,8 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Log } from '@acsp/telemetry';
 import { eventually, quietLog, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
-import { MigrationError, openPostgres, type Postgres } from '../src/index.js';
+import { openPostgres, type Postgres } from '../src/index.js';
 import { answerMigrations } from '../src/kept-answers.js';
+import { MigrationError } from '../src/migrate.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
 
 const first = 'CREATE TABLE notes (id int PRIMARY KEY);\nINSERT INTO notes VALUES (1);';

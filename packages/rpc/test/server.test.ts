@@ -4,7 +4,8 @@ import { create, fromBinary, type Message } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { EmptySchema, type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, status } from '@grpc/grpc-js';
-import { connectRpc, type RpcCall, type RpcConnection, type RpcServer, serveRpc } from '../src/index.js';
+import type { RpcConnection } from '../src/client.js';
+import { connectRpc, type RpcCall, type RpcServer, serveRpc } from '../src/index.js';
 
 const { getTask } = TasksService.method;
 

@@ -1,4 +1,5 @@
-import { createHealth, type Ops, serveOps } from '../src/index.js';
+import { createHealth } from '../src/index.js';
+import { type Ops, serveOps } from '../src/serve-ops.js';
 
 const health = createHealth();
 let ops: Ops;

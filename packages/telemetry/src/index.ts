@@ -4,20 +4,9 @@ export {
   counter,
   type Gauge,
   gauge,
-  type Histogram,
   histogram,
   metricsContentType,
   onScrape,
   renderMetrics,
 } from './metrics.js';
-export {
-  type Attributes,
-  annotate,
-  type Carrier,
-  injectTrace,
-  type SpanKind,
-  type SpanOptions,
-  span,
-  startTelemetry,
-  traceId,
-} from './tracing.js';
+export { annotate, type Carrier, injectTrace, span, startTelemetry, traceId } from './tracing.js';

@@ -6,13 +6,12 @@ export { eventually } from './eventually.js';
 export { collectLog, type LogLine, quietLog } from './log.js';
 export { metric } from './metric.js';
 export { compareSchema } from './schema.js';
-export { describeWith, type Need, ownNats, ownRedis, type ServerReport, servers, serverUrl } from './servers.js';
+export { describeWith, ownNats, ownRedis, serverUrl } from './servers.js';
 export {
   type Answer,
   agent,
   anonymous,
   principalSecret,
-  type RequestOptions,
   type ServiceOptions,
   startService,
   type TestService,

@@ -5,4 +5,4 @@ export { keepRunning } from './keep-running.js';
 export { orAborted, pause } from './pause.js';
 export { type Link, type Reconnecting, reconnecting } from './reconnecting.js';
 export { createWake, type Wake } from './wake.js';
-export { DeadlineError, within } from './within.js';
+export { within } from './within.js';
