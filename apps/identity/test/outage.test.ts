@@ -20,7 +20,3 @@ test('answers 503 while the database is away', async () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   }
 });
-
-test('is not ready meanwhile', async () => {
-  expect(await identity.health.ready()).toMatchObject({ ready: false });
-});

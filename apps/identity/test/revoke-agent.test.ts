@@ -4,6 +4,7 @@ import {
   type Identity,
   keysOf,
   type Registered,
+  recordOf,
   refused,
   register,
   registered,
@@ -56,4 +57,11 @@ test('refuses a caller that nobody vouches for, one that is another agent, and a
   expect(await identity.call(bob, 'POST /revoke', { aid: ann.aid })).toMatchObject(refused('AID_MISMATCH'));
   expect(await identity.call(ann, 'POST /revoke', {})).toMatchObject(refused('INVALID_AID'));
   expect(await identity.call(anonymous, `GET /status?aid=${ann.aid}`)).toMatchObject({ status: 200 });
+});
+
+test('leaves the agent alone where the body names an attestation', async () => {
+  const agent = await registered(identity);
+  const body = { attestation_id: '019a0000-0000-7000-8000-000000000000' };
+  expect(await revoke(agent, body)).toMatchObject(refused('SERVICE_UNAVAILABLE'));
+  expect(await recordOf(identity, agent)).toMatchObject({ status: 'active' });
 });

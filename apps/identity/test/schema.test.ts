@@ -1,7 +1,4 @@
-import { compareSchema } from '@acsp/testkit';
-import { startIdentity } from './harness.js';
+import { testSchema } from '@acsp/testkit';
+import { service } from '../src/service.js';
 
-test('the tables are those of schema.prisma, and the generated client is too', async () => {
-  await using identity = await startIdentity();
-  expect(await compareSchema(new URL('../prisma/schema.prisma', import.meta.url), identity.databaseUrl)).toEqual([]);
-});
+testSchema(service);

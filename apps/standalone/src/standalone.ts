@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createBus } from '@acsp/bus';
+import { embeddedBus, jetStreamBus } from '@acsp/bus';
 import { configSchema as gatewayConfig } from '@acsp/gateway/config';
 import { start as startGateway } from '@acsp/gateway/server';
 import { urlOf } from '@acsp/http';
@@ -24,7 +24,11 @@ export function startStandalone({ config, log, health }: Runtime<Config>): Promi
   return startOnStack({ log }, async (stack) => {
     const port = config.PORT === 0 ? await freePort() : config.PORT;
     const databases = stack.use(await openDatabases(config, log));
-    const bus = stack.use(createBus({ natsUrl: config.NATS_URL, databaseUrl: await databases.open('bus'), log }));
+    const bus = stack.use(
+      config.NATS_URL === undefined
+        ? embeddedBus({ databaseUrl: await databases.open('bus'), log })
+        : jetStreamBus({ url: config.NATS_URL, log }),
+    );
     const contractPorts = new Map<string, number>();
     for (const { name } of services) contractPorts.set(name, await freePort());
     const common = {

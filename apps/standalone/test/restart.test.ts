@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBus, payloadOf } from '@acsp/bus';
+import { embeddedBus, payloadOf } from '@acsp/bus';
 import type { Event } from '@acsp/contracts/events/v1/event';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import { startPostgres } from '@acsp/local';
@@ -86,7 +86,7 @@ async function told(): Promise<{ events: Event[]; unpublished: number; dead: num
     const waiting = 'SELECT count(*)::int FROM bus.outbox WHERE published_at IS NULL';
     const published = await count('bus', 'SELECT count(*)::int FROM bus.messages');
     const bus = stack.use(
-      createBus({ databaseUrl: server.url('bus'), log: createLogger({ name: 'audit', level: 'silent' }) }),
+      embeddedBus({ databaseUrl: server.url('bus'), log: createLogger({ name: 'audit', level: 'silent' }) }),
     );
     const events: Event[] = [];
     const audit = { name: 'audit', subjects: ['acsp.>'], start: 'kept', exclusive: true } as const;

@@ -21,7 +21,7 @@ export const service = defineService({
   events: events.payloads,
   config: variables,
   migrations: new URL('../prisma/migrations', import.meta.url),
-  client: (adapter) => new PrismaClient({ adapter }),
+  client: PrismaClient,
   context: createContext,
   operations: {
     createTask,

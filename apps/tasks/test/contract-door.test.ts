@@ -3,12 +3,10 @@ import { AppError } from '@acsp/errors';
 import { createPrincipals, type Principal, principalHeader } from '@acsp/operation';
 import { createPeer, type Peer } from '@acsp/service';
 import { type TestClock, testClock } from '@acsp/testkit';
-import { fromBinary } from '@bufbuild/protobuf';
-import { type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { status } from '@grpc/grpc-js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { holdTask } from './hold-task.js';
-import { type PlainCall, plainCall } from './plain-call.js';
+import { plainCall } from './plain-call.js';
 import { draft, nowhere } from './steps.js';
 
 let tasks: Tasks;
@@ -30,8 +28,8 @@ afterAll(async () => {
 
 const created = async (fields: object = {}) =>
   (await client.createTask({ ...draft, ...fields }, as(ann))).task?.id as string;
-const plain = (service: PlainCall['service'], method: string, request: object, headers = {}) =>
-  plainCall({ address: tasks.address, service, method, request, headers });
+const plainCreate = (request: object, headers = {}) =>
+  plainCall({ address: tasks.address, method: 'CreateTask', request, headers });
 const failure = (call: Promise<unknown>) =>
   call.then(
     () => 'succeeded',
@@ -115,7 +113,7 @@ test('an agent may be served, but not a service for itself, nobody, or whom anot
   const principals = createPrincipals(['a secret that no service of this run has']);
   using forger = createPeer(TasksService, { address: tasks.address, principals, name: 'worker' });
   expect(await failure(forger.createTask(draft, as(ann)))).toMatchObject(alone);
-  expect(await plain('tasks', 'CreateTask', draft)).toEqual({ code: status.UNAUTHENTICATED });
+  expect(await plainCreate(draft)).toEqual({ code: status.UNAUTHENTICATED });
 });
 
 test('a call that runs out of time is SERVICE_UNAVAILABLE at its deadline', async () => {
@@ -130,30 +128,6 @@ test('a call that runs out of time is SERVICE_UNAVAILABLE at its deadline', asyn
 
 test('a client made from the .proto file by other libraries is served', async () => {
   const headers = { [principalHeader]: tasks.principals.sign(ann) };
-  const { answer } = await plain('tasks', 'CreateTask', { ...draft, max_claims: 2 }, headers);
+  const { answer } = await plainCreate({ ...draft, max_claims: 2 }, headers);
   expect(answer.task).toMatchObject({ ...draft, creator_aid: ann.aid, max_claims: 2, status: 'open' });
-});
-
-test('health answers for the server and for the service, and NOT_FOUND for any other', async () => {
-  const check = (service: string) => plain('health', 'Check', { service });
-  for (const service of ['', TasksService.typeName]) {
-    expect(await check(service)).toMatchObject({ answer: { status: 'SERVING' } });
-  }
-  expect(await check('acsp.search.v1.SearchService')).toEqual({ code: status.NOT_FOUND });
-});
-
-test('reflection lists the service and gives the files that describe it', async () => {
-  const ask = async (request: object) => (await plain('reflection', 'ServerReflectionInfo', request)).answer;
-  const { list_services_response } = await ask({ list_services: '' });
-  expect(list_services_response.service.map(({ name }: { name: string }) => name)).toContain(TasksService.typeName);
-  const filesOf = async (request: object): Promise<FileDescriptorProto[]> =>
-    (await ask(request)).file_descriptor_response.file_descriptor_proto.map((bytes: Buffer) =>
-      fromBinary(FileDescriptorProtoSchema, bytes),
-    );
-  const files = await filesOf({ file_containing_symbol: `${TasksService.typeName}.ClaimTask` });
-  const tasksFile = files.find(({ name }) => name === 'acsp/tasks/v1/tasks.proto');
-  // A client asks for imports that did not come along by their names.
-  for (const name of tasksFile?.dependency ?? ['none']) {
-    expect((await filesOf({ file_by_filename: name })).map((file) => file.name)).toContain(name);
-  }
 });

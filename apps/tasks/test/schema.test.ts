@@ -1,7 +1,4 @@
-import { compareSchema } from '@acsp/testkit';
-import { startTasks } from './harness.js';
+import { testSchema } from '@acsp/testkit';
+import { service } from '../src/service.js';
 
-test('schema.prisma, the generated client and the migrated tables are the same', async () => {
-  await using tasks = await startTasks();
-  expect(await compareSchema(new URL('../prisma/schema.prisma', import.meta.url), tasks.databaseUrl)).toEqual([]);
-});
+testSchema(service);

@@ -3,6 +3,6 @@ export { type EmbeddedPostgres, type PostgresOptions, startPostgres } from './em
 export { ensureDatabase } from './ensure-database.js';
 export { freePort } from './free-port.js';
 export { localServer, type ServerName } from './local-server.js';
-export { LocalServerError, type LocalServerReason } from './local-server-error.js';
+export { LocalServerError } from './local-server-error.js';
 export { type LocalServer, startNats, startRedis } from './servers.js';
 export { spawnSource } from './spawn-source.js';

@@ -1,8 +1,7 @@
 /** Domain events between services: announced in the outbox, published by a relay, carried by JetStream or PostgreSQL, handled by consumers. */
-export type { Bus, Delivery, Subscription, Watcher } from './bus.js';
+export type { Bus } from './bus.js';
 export { type Consumer, startConsumer } from './consumer.js';
-export { type BusOptions, createBus } from './create-bus.js';
-export { type EmbeddedBusOptions, embeddedBus } from './embedded/embedded-bus.js';
+export { embeddedBus } from './embedded/embedded-bus.js';
 export {
   claimEvent,
   defineEvents,
@@ -10,10 +9,9 @@ export {
   type Events,
   eventColumns,
   insertEvents,
-  type NewEvent,
   type Payloads,
   payloadOf,
 } from './events.js';
-export { type JetStreamBusOptions, jetStreamBus } from './jet-stream/jet-stream-bus.js';
+export { jetStreamBus } from './jet-stream/jet-stream-bus.js';
 export { outboxMigrations } from './outbox.js';
-export { type Relay, startRelay } from './relay.js';
+export { startRelay } from './relay.js';

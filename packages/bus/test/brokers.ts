@@ -2,12 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@acsp/local';
-import { ownNats } from '@acsp/testkit';
+import { quietLog as log, ownNats } from '@acsp/testkit';
 import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
 import { type Bus, embeddedBus, jetStreamBus } from '../src/index.js';
-import { quietLog as log } from './quiet-log.js';
 
 /** For another process, which connects by `connectTo`. */
 export interface Address {

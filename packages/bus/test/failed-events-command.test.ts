@@ -4,10 +4,9 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import type { Postgres } from '@acsp/database';
-import { eventually, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { eventually, quietLog as log, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { embeddedBus, startConsumer, startRelay } from '../src/index.js';
 import { emitTask, openOutbox } from './outbox.js';
-import { quietLog as log } from './quiet-log.js';
 import { taskEvent, titleOf } from './task-event.js';
 
 let server: TestDatabase;

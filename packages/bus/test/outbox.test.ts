@@ -1,10 +1,10 @@
 import { EventSchema } from '@acsp/contracts/events/v1/event';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
-import { deleteExpired, type Postgres } from '@acsp/database';
+import { deleteExpired, newId, type Postgres } from '@acsp/database';
 import { type TestDatabase, testDatabase } from '@acsp/testkit';
-import { payloadOf } from '../src/index.js';
+import { claimEvent, payloadOf } from '../src/index.js';
 import { expiredEvents, type OutboxRow, toEvent } from '../src/outbox.js';
-import { emitTask, openOutbox, taskPayload } from './outbox.js';
+import { emitTask, executor, openOutbox, taskPayload } from './outbox.js';
 import { taskEvent } from './task-event.js';
 
 let server: TestDatabase;
@@ -57,4 +57,31 @@ test('events are deleted a day after their publication and claims after eight da
   await deleteExpired(database.pool, expiredEvents);
   expect((await outboxRows()).map(({ type }) => type).sort()).toEqual(['new', 'parked', 'unpublished']);
   expect((await database.pool.query('SELECT FROM bus.processed')).rowCount).toBe(1);
+});
+
+describe('claimEvent', () => {
+  /** Each claim has a transaction of its own, which ends as the caller says. */
+  async function claim(consumer: string, id: string, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<boolean> {
+    const client = await database.pool.connect();
+    try {
+      await client.query('BEGIN');
+      const first = await claimEvent(executor(client), consumer, id);
+      await client.query(end);
+      return first;
+    } finally {
+      client.release();
+    }
+  }
+
+  test('lets each consumer claim an event once, and again when its transaction failed', async () => {
+    const id = newId();
+    await claim('one', id, 'ROLLBACK');
+    expect([await claim('one', id), await claim('one', id), await claim('two', id)]).toEqual([true, false, true]);
+  });
+
+  test('lets one of many deliveries at once claim the event', async () => {
+    const id = newId();
+    const claims = await Promise.all(Array.from({ length: 4 }, () => claim('one', id)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+  });
 });

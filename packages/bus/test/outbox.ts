@@ -1,10 +1,10 @@
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import { openPostgres, type Postgres, type RawExecutor } from '@acsp/database';
 import { fromMessage, type PublicOf } from '@acsp/operation';
+import { quietLog as log } from '@acsp/testkit';
 import { create } from '@bufbuild/protobuf';
 import type pg from 'pg';
 import { defineEvents, outboxMigrations } from '../src/index.js';
-import { quietLog as log } from './quiet-log.js';
 
 export const taskEvents = defineEvents({ task: TaskEventSchema });
 

@@ -2,11 +2,11 @@ import type { ChildProcess } from 'node:child_process';
 import type { Event } from '@acsp/contracts/events/v1/event';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import type { Postgres } from '@acsp/database';
-import { eventually, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
-import { type Bus, type Relay, startConsumer, startRelay } from '../src/index.js';
+import { eventually, quietLog as log, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { type Bus, startConsumer, startRelay } from '../src/index.js';
+import type { Relay } from '../src/relay.js';
 import { type Broker, connectTo } from './brokers.js';
 import { emitTask, openOutbox } from './outbox.js';
-import { quietLog as log } from './quiet-log.js';
 import { titleOf } from './task-event.js';
 
 export interface RelayHarness<B extends Broker = Broker> {

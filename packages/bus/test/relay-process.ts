@@ -1,14 +1,15 @@
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
-import { createBus, startRelay } from '../src/index.js';
+import { quietLog as log } from '@acsp/testkit';
+import { startRelay } from '../src/index.js';
+import { connectTo } from './brokers.js';
 import { openOutbox } from './outbox.js';
-import { quietLog as log } from './quiet-log.js';
 
 // A replica that publishes until it is killed; at a certain point when it is told one. Arguments: outbox URL, bus address, point.
 const [outboxUrl = '', address = '{}', point] = process.argv.slice(2);
 const die = () => process.kill(process.pid, 'SIGKILL');
 
 const database = openOutbox(outboxUrl);
-const bus = createBus({ ...JSON.parse(address), log });
+const bus = connectTo(JSON.parse(address));
 startRelay({
   database,
   bus: {

@@ -7,6 +7,6 @@ export { generateKeyPair, type KeyPair } from './key-pair.js';
 export { createLoginKey, hashLoginKey, isLoginKey } from './login-key.js';
 export { isPublicKey, isStrongPublicKey, isWeakPublicKey } from './public-key.js';
 export { sign } from './sign.js';
-export { type SignedBody, signedBody } from './signed-body.js';
-export { type SignedTarget, signedTarget } from './signed-target.js';
+export { signedBody } from './signed-body.js';
+export { signedTarget } from './signed-target.js';
 export { verify } from './verify.js';

@@ -1,7 +1,7 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, batches, and answers under an Idempotency-Key. */
-export { type Batch, type BatchOptions, type BatchStatement, createBatch } from './batch.js';
+export { type BatchStatement, createBatch } from './batch.js';
 export { type Coalesce, createCoalesce } from './coalesce.js';
-export { deleteExpired, deleteExpiredPeriodically, type ExpiredRows, type ExpiryOptions } from './delete-expired.js';
+export { deleteExpired, deleteExpiredPeriodically, type ExpiredRows } from './delete-expired.js';
 export {
   type AnswerRow,
   answerColumns,
@@ -9,9 +9,7 @@ export {
   type KeptAnswers,
   keepAnswers,
   type RawExecutor,
-  RepeatedError,
 } from './kept-answers.js';
-export { MigrationError } from './migrate.js';
 export type { MigrationSet } from './migration-files.js';
 export { newId } from './new-id.js';
 export {
@@ -21,6 +19,5 @@ export {
   openDatabase,
   type Transaction,
 } from './open-database.js';
-export { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
-export { createQuery, type Query, type Statement } from './query.js';
-export type { Session } from './session.js';
+export { openPostgres, type Postgres } from './open-postgres.js';
+export { createQuery } from './query.js';

@@ -28,8 +28,10 @@ export interface AnyPrismaClient {
 export type Transaction<P> = Omit<P, ITXClientDenyList>;
 
 export interface DatabaseOptions<P> extends PostgresOptions {
-  /** Makes the service's generated client: `(adapter) => new PrismaClient({ adapter })`. */
-  readonly client: (adapter: PrismaPg) => P;
+  /** The service's generated `PrismaClient`. */
+  readonly client: new (options: {
+    readonly adapter: PrismaPg;
+  }) => P;
 }
 
 export interface Database<P> extends Postgres {
@@ -61,7 +63,8 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const { pool, session } = postgres;
   const writers = createPool({ url, name: `${name} batches`, size: 3, log, settings: keyedPlans });
   const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, settings: keyedPlans });
-  const prisma = options.client(new PrismaPg(pool, { statementNameGenerator: createStatementNames() }));
+  const adapter = new PrismaPg(pool, { statementNameGenerator: createStatementNames() });
+  const prisma = new options.client({ adapter });
   const listeners: (() => void)[] = [];
   const committed = () => {
     for (const listener of listeners) listener();

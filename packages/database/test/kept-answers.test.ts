@@ -1,6 +1,6 @@
 import type { Call, KeptAnswer, Once } from '@acsp/operation';
-import { deleteExpired, RepeatedError } from '../src/index.js';
-import { expiredAnswers } from '../src/kept-answers.js';
+import { deleteExpired } from '../src/delete-expired.js';
+import { expiredAnswers, RepeatedError } from '../src/kept-answers.js';
 import { type NotesDatabase, notesDatabase } from './notes-database.js';
 
 let notes: NotesDatabase;

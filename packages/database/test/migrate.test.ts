@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Log } from '@acsp/telemetry';
-import { eventually, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { eventually, quietLog, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
-import { MigrationError, openPostgres, type Postgres } from '../src/index.js';
+import { openPostgres, type Postgres } from '../src/index.js';
 import { answerMigrations } from '../src/kept-answers.js';
+import { MigrationError } from '../src/migrate.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
-import { quietLog } from './quiet-log.js';
 
 const first = 'CREATE TABLE notes (id int PRIMARY KEY);\nINSERT INTO notes VALUES (1);';
 const second = 'ALTER TABLE notes ADD COLUMN text text -- without a semicolon';

@@ -1,9 +1,7 @@
-import { type TestDatabase, testDatabase } from '@acsp/testkit';
-import type { PrismaPg } from '@prisma/adapter-pg';
+import { quietLog as log, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { type Database, openDatabase } from '../src/index.js';
 import { PrismaClient } from './generated/client.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
-import { quietLog as log } from './quiet-log.js';
 
 /** A migrated database with the tables of schema.prisma. */
 export interface NotesDatabase extends AsyncDisposable {
@@ -21,9 +19,8 @@ export async function notesDatabase(): Promise<NotesDatabase> {
   const migrations: TestMigrations = await testMigrations({ '1_notes': table });
   const opened: Database<PrismaClient>[] = [];
   const open = (url: string, poolSize: number) => {
-    const client = (adapter: PrismaPg) => new PrismaClient({ adapter });
     const sets = [{ directory: migrations.directory }];
-    const database = openDatabase({ url, name: 'notes', poolSize, migrations: sets, client, log });
+    const database = openDatabase({ url, name: 'notes', poolSize, migrations: sets, client: PrismaClient, log });
     opened.push(database);
     return database;
   };

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Log } from '@acsp/telemetry';
-import { eventually, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { eventually, quietLog as log, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
 import { connectionSettings } from '../src/pool.js';
 import { openSession, type Session } from '../src/session.js';
 
 const ignore = () => {};
-const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 let database: TestDatabase;
 let pool: pg.Pool;

@@ -1,3 +1,3 @@
-export { AppError, type AppErrorOptions, type FieldError, toAppError } from './app-error.js';
-export { type CatalogueEntry, catalogue, type ErrorCode, isErrorCode } from './catalogue.js';
-export { type Problem, toProblem } from './problem.js';
+export { AppError, type FieldError, toAppError } from './app-error.js';
+export { catalogue, type ErrorCode, isErrorCode } from './catalogue.js';
+export { toProblem } from './problem.js';

@@ -1,25 +1,12 @@
 /** The common ground of both doors of a service. Times in handlers are dates, names are those of the contract's JSON. */
 export { type Fields, fromMessage, requestFields, toJson, toMessage } from './codec.js';
-export {
-  aid,
-  integer,
-  jsonObject,
-  metadata,
-  name,
-  oneOf,
-  queryInteger,
-  text,
-  textList,
-  time,
-  uuid,
-} from './fields.js';
+export { aid, integer, jsonObject, metadata, name, oneOf, queryInteger, text, textList, time, uuid } from './fields.js';
 export {
   type AnyOperations,
   byAgent,
   byAnyone,
   type Call,
   checkOperations,
-  type Handler,
   type KeptAnswer,
   type Once,
   type Operation,
@@ -36,20 +23,17 @@ export {
   type Principals,
   principalHeader,
   secretList,
-  type Via,
 } from './principal.js';
 export { type Draft, fieldsOf, type Public, type PublicOf } from './public.js';
-export { type Match, type NoMatch, pathParameters, type RouteTable, routeTable } from './route-table.js';
+export { pathParameters, routeTable } from './route-table.js';
 export {
   chooseForm,
   given,
-  isForAgents,
   type MovedPath,
   movedPathsOf,
   type Route,
   routeOf,
   rpcName,
-  type SignatureRule,
   serviceName,
   surfaceOf,
 } from './surface.js';

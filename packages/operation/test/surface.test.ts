@@ -5,13 +5,13 @@ import {
   byAnyone,
   checkOperations,
   chooseForm,
-  isForAgents,
   movedPathsOf,
   type Route,
   routeOf,
   routeTable,
   surfaceOf,
 } from '../src/index.js';
+import { isForAgents } from '../src/surface.js';
 import { sampleService } from './sample.js';
 
 const { LOGIN_KEY, LOGIN_KEY_IN_BODY, LOGIN_KEY_UNCHECKED, SIGNATURE, AID, EVENT_TOKEN, INTERNAL_TOKEN, NONE } =

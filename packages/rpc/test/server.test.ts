@@ -1,8 +1,11 @@
 import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
 import { AppError } from '@acsp/errors';
-import { create, type Message } from '@bufbuild/protobuf';
-import { Client, credentials } from '@grpc/grpc-js';
-import { connectRpc, type RpcCall, type RpcConnection, type RpcServer, serveRpc } from '../src/index.js';
+import { create, fromBinary, type Message } from '@bufbuild/protobuf';
+import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { EmptySchema, type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { Client, credentials, status } from '@grpc/grpc-js';
+import type { RpcConnection } from '../src/client.js';
+import { connectRpc, type RpcCall, type RpcServer, serveRpc } from '../src/index.js';
 
 const { getTask } = TasksService.method;
 
@@ -105,23 +108,42 @@ test('a call that runs ends before the server does', async () => {
   await closed;
 });
 
-test('health is what the service says', async () => {
+test('health is what the service says, and NOT_FOUND for any other', async () => {
   for (const name of ['', TasksService.typeName]) expect(await health(name)).toBe(1);
   server.setServing(false);
   for (const name of ['', TasksService.typeName]) expect(await health(name)).toBe(2);
   server.setServing(true);
   expect(await health('')).toBe(1);
+  await expect(health('acsp.search.v1.SearchService')).rejects.toMatchObject({ code: status.NOT_FOUND });
 });
 
-test('reflection names the service', async () => {
+/** The answer to a grpc.reflection.v1.ServerReflectionRequest of one text, by the number of its field. */
+async function reflect(field: number, text: string): Promise<Buffer> {
   const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
   const stream = raw.makeBidiStreamRequest(path, asBytes, asBytes);
   stream.on('error', () => {});
-  // list_services, field 7, empty.
-  stream.write(Buffer.from([0x3a, 0x00]));
-  const listed = await new Promise<Buffer>((resolve) => stream.once('data', resolve));
-  expect(listed.toString()).toContain('acsp.tasks.v1.TasksService');
+  stream.write(Buffer.concat([Buffer.from([(field << 3) | 2, text.length]), Buffer.from(text)]));
+  const answered = await new Promise<Buffer>((resolve) => stream.once('data', resolve));
   stream.cancel();
+  return answered;
+}
+
+/** The files in an answer. Its field 4, a FileDescriptorResponse, is on the wire what a FileDescriptorSet is. */
+function filesIn(answered: Buffer): FileDescriptorProto[] {
+  const field = fromBinary(EmptySchema, answered).$unknown?.find(({ no }) => no === 4);
+  return field === undefined ? [] : fromBinary(FileDescriptorSetSchema, new BinaryReader(field.data).bytes()).file;
+}
+
+test('reflection lists the service, and gives the file of its rpcs and those that it imports', async () => {
+  const [fileByFilename, fileContainingSymbol, listServices] = [3, 4, 7];
+  const { typeName } = TasksService;
+  expect((await reflect(listServices, '')).toString()).toContain(typeName);
+  const files = filesIn(await reflect(fileContainingSymbol, `${typeName}.ClaimTask`));
+  const tasksFile = files.find(({ name }) => name === 'acsp/tasks/v1/tasks.proto');
+  // A client asks for imports that did not come along by their names.
+  for (const imported of tasksFile?.dependency ?? ['none']) {
+    expect(filesIn(await reflect(fileByFilename, imported)).map(({ name }) => name)).toContain(imported);
+  }
 });
 
 test('an address that is taken is an error', async () => {

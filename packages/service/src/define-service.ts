@@ -51,6 +51,7 @@ export function defineService<
     name,
     contract,
     operations,
+    migrations,
     config: z.object({ ...common, ...definition.config }) as z.ZodType<Config<Shape>>,
     start: (runtime, overrides = {}) =>
       start({ ...definition, operations }, open(runtime, runtime.config.MIGRATE), runtime, overrides),

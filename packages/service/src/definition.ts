@@ -1,10 +1,9 @@
 import type { Bus, Consumer, Payloads } from '@acsp/bus';
-import type { Database } from '@acsp/database';
+import type { Database, DatabaseOptions } from '@acsp/database';
 import type { AnyOperations, Operations, Principals } from '@acsp/operation';
 import type { Clock } from '@acsp/time';
 import type { DescService } from '@bufbuild/protobuf';
 import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2';
-import type { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import type { Health } from './create-health.js';
 import type { Logger } from './create-logger.js';
@@ -64,8 +63,8 @@ export interface Definition<Contract extends DescService, P, Shape extends z.Zod
   /** Its variables besides those of every service. */
   readonly config: Shape;
   readonly migrations: URL;
-  /** Makes its generated client. */
-  readonly client: (adapter: PrismaPg) => P;
+  /** Its generated `PrismaClient`. */
+  readonly client: DatabaseOptions<P>['client'];
   readonly context: (base: BaseContext<P, Shape>) => Context;
   /** A row for every rpc. */
   readonly operations: Operations<Contract, Context>;
@@ -99,6 +98,7 @@ export interface Service<Shape extends z.ZodRawShape = z.ZodRawShape, Context = 
   readonly name: string;
   readonly contract: DescService;
   readonly operations: AnyOperations;
+  readonly migrations: URL;
   readonly config: z.ZodType<Config<Shape>>;
   /** Resolves as soon as it answers, even where PostgreSQL or the broker is still away: then with 503. */
   start(runtime: Runtime<Config<Shape>>, overrides?: Overrides): Promise<Running<Context>>;

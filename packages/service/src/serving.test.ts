@@ -1,11 +1,9 @@
 import { AppError } from '@acsp/errors';
+import { collectLog } from '@acsp/testkit';
 import { type Answering, refusal } from './serving.js';
 
 function recording(migrated = true) {
-  const lines: [fields: object, message: string][] = [];
-  const error = (fields: object, message: string) => void lines.push([fields, message]);
-  const ignore = () => {};
-  const log = { debug: ignore, info: ignore, warn: ignore, error };
+  const { log, lines } = collectLog();
   const serving = { log, isMigrated: () => migrated };
   const answering: Answering = {
     ...{ door: 'public', startedAt: 0 },
@@ -21,7 +19,7 @@ test('a fault of ours is logged with its cause and request, each time', () => {
   const fault = new TypeError('x is not a function');
   expect([refuse(fault).code, refuse(fault).code]).toEqual(['INTERNAL_ERROR', 'INTERNAL_ERROR']);
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatchObject([{ err: fault, code: 'INTERNAL_ERROR', request_id: 'r-1' }, 'a call failed']);
+  expect(lines[0]).toMatchObject({ err: fault, code: 'INTERNAL_ERROR', request_id: 'r-1', message: 'a call failed' });
 });
 
 test('an outage is one line, not one a call', () => {

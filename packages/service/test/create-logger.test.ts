@@ -1,6 +1,13 @@
-import { collectLog } from './collect-log.js';
+import { createLogger, type Logger } from '../src/index.js';
 
 const key = `nk_${'A'.repeat(43)}`;
+
+/** A real logger whose lines end up in an array, parsed. */
+function collectLog(): { readonly log: Logger; readonly lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  return { log: createLogger({ name: 'test', level: 'trace', destination }), lines };
+}
 
 test('a line carries level, time, service, the fields and the message', () => {
   const { log, lines } = collectLog();

@@ -10,7 +10,6 @@ import {
   type TestDatabase,
   testDatabase,
 } from '@acsp/testkit';
-import type { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { ConfigError, createHealth, createLogger, defineService, loadConfig } from '../src/index.js';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -172,7 +171,6 @@ describe('node main.js migrate', () => {
 });
 
 describe('background work', () => {
-  const migrations = new URL('trial/migrations', import.meta.url);
   /** Work that takes several times as long as a job waits between its runs. */
   const roundTrips = async (count: number) => {
     for (let trip = 0; trip < count; trip++) await query('SELECT');
@@ -180,8 +178,8 @@ describe('background work', () => {
 
   const counted = (run: () => Promise<void>) =>
     defineService({
-      ...{ name: 'trial', contract: TrialService, events: {}, config: {}, migrations, operations },
-      client: (adapter: PrismaPg) => new PrismaClient({ adapter }),
+      ...{ name: 'trial', contract: TrialService, events: {}, config: {}, migrations: trial.migrations, operations },
+      client: PrismaClient,
       context: () => ({}) as never,
       background: () => ({ jobs: [{ name: 'counting', everyMs: 10, run }] }),
     });

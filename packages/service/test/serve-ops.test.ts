@@ -1,5 +1,6 @@
 import type { OpenServer } from '@acsp/http';
-import { createHealth, serveOps } from '../src/index.js';
+import { createHealth } from '../src/index.js';
+import { serveOps } from '../src/serve-ops.js';
 
 const health = createHealth();
 let ops: OpenServer;

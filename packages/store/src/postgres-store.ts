@@ -71,8 +71,6 @@ interface Input {
 const common = {
   columns: { key: 'text', value: 'text', ttl_ms: 'bigint' },
   key: ({ key }: Input) => key,
-  // 64 callers add 56,000 keys a second with it, and 49,000 with the 32 of other statements; one by one they add 7,000.
-  maxInputs: 128,
 };
 
 const upsert = `INSERT INTO store.entry (key, value, expires_at)

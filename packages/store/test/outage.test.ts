@@ -2,10 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { AppError } from '@acsp/errors';
 import { renderMetrics } from '@acsp/telemetry';
-import { describeWith, eventually, type LocalServer, ownRedis } from '@acsp/testkit';
+import {
+  collectLog,
+  describeWith,
+  eventually,
+  type LocalServer,
+  type LogLine,
+  ownRedis,
+  quietLog,
+} from '@acsp/testkit';
 import { Redis } from 'ioredis';
 import { createRateLimiter, createStore, type RateLimiter, type Store } from '../src/index.js';
-import { logLines } from './log-lines.js';
 
 /** The outages that an operator sees: the process is gone, or it is there and does not answer. */
 const outages = {
@@ -17,10 +24,11 @@ const outages = {
 };
 
 const bucket = { name: 'test', limit: 3, windowSeconds: 60 };
+const messagesOf = (lines: readonly LogLine[]) => lines.map(({ message }) => message);
 
 describeWith('own redis', 'while Redis is', () => {
   describe.each(Object.entries(outages))('%s', (kind, { begin, end }) => {
-    const log = logLines();
+    const { log, lines } = collectLog();
     let redis: LocalServer;
     let lasting: Store;
     let failing: Store;
@@ -37,7 +45,7 @@ describeWith('own redis', 'while Redis is', () => {
     beforeEach(async () => {
       await begin(redis);
       // From here on it is known to be away; what the first commands go through has tests of its own.
-      await eventually(async () => !(await isReady()) && log.lines.at(-1) === 'Redis is away');
+      await eventually(async () => !(await isReady()) && lines.at(-1)?.message === 'Redis is away');
     });
     afterEach(async () => {
       await end(redis);
@@ -127,23 +135,23 @@ describeWith('own redis', 'while Redis is', () => {
     });
 
     test('the log says so once, and once that it is back', async () => {
-      const before = log.lines.length;
+      const before = lines.length;
       for (let n = 0; n < 20; n++) await lasting.get('key');
       await end(redis);
       await back();
-      expect(log.lines.slice(before - 1)).toEqual(['Redis is away', 'Redis is back']);
+      expect(messagesOf(lines.slice(before - 1))).toEqual(['Redis is away', 'Redis is back']);
     });
 
     test('an answer that waits for a busy process is not taken for an outage', async () => {
       await end(redis);
       await back();
-      const before = log.lines.length;
+      const before = lines.length;
       const [key, until] = [randomUUID(), performance.now() + 600];
       await failing.set(key, 'value', 60);
       const answer = failing.get(key);
       while (performance.now() < until);
       expect(await answer).toBe('value');
-      expect(log.lines.slice(before)).toEqual([]);
+      expect(lines.slice(before)).toEqual([]);
     });
 
     if (kind === 'hanging') {
@@ -169,20 +177,20 @@ describeWith('own redis', 'while Redis is', () => {
   });
 
   test('not there yet, a store comes up with it', async () => {
-    const log = logLines();
+    const { log, lines } = collectLog();
     await using redis = await ownRedis();
     await redis.kill();
     await using store = createStore({ redisUrl: redis.url, prefix: '', onOutage: 'fail', log });
     await expect(store.get('key')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await eventually(() => log.lines.length === 1);
+    await eventually(() => lines.length === 1);
     await redis.restart();
     await eventually(() => store.set('key', 'value', 10).then(() => true), { timeoutMs: 10_000 });
-    expect(log.lines).toEqual(['Redis is away', 'Redis is back']);
+    expect(messagesOf(lines)).toEqual(['Redis is away', 'Redis is back']);
   });
 
   test('a command that Redis refuses is a 503 whose cause gives no argument away', async () => {
     await using server = await ownRedis();
-    await using store = createStore({ redisUrl: server.url, prefix: '', onOutage: 'fail', log: logLines() });
+    await using store = createStore({ redisUrl: server.url, prefix: '', onOutage: 'fail', log: quietLog });
     await eventually(() => store.set('key', 'value', 60).then(() => true));
     const client = new Redis(server.url);
     await client.config('SET', 'maxmemory', '1');
@@ -193,7 +201,7 @@ describeWith('own redis', 'while Redis is', () => {
   });
 
   test('a connection is shared, and closes behind its last user without a word in the log', async () => {
-    const log = logLines();
+    const { log, lines } = collectLog();
     await using redis = await ownRedis();
     const options = { redisUrl: redis.url, prefix: '', onOutage: 'fail', log } as const;
     const [store, other, limiter] = [createStore(options), createStore(options), createRateLimiter(options)];
@@ -205,7 +213,7 @@ describeWith('own redis', 'while Redis is', () => {
     expect(await other.get('key')).toBe('value');
     await other[Symbol.asyncDispose]();
     await expect(other.get('key')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(log.lines).toEqual([]);
+    expect(lines).toEqual([]);
   });
 });
 

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { renderMetrics } from '@acsp/telemetry';
-import { describeWith, eventually, serverUrl, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { describeWith, eventually, quietLog as log, serverUrl, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { createRateLimiter, type RateLimiter } from '../src/index.js';
 import { connectedTo } from './connected-to.js';
-import { logLines } from './log-lines.js';
-
-const log = logLines();
 
 describe('memory', () => contract(() => createRateLimiter({ log })));
 

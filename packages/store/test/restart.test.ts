@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { deleteExpired } from '@acsp/database';
-import { describeWith, eventually, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { describeWith, eventually, quietLog as log, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { connectPostgres, expiredKeys } from '../src/connect-postgres.js';
 import { createRateLimiter, createStore } from '../src/index.js';
-import { logLines } from './log-lines.js';
-
-const log = logLines();
 
 describeWith('postgres', 'in PostgreSQL', () => {
   let database: TestDatabase;

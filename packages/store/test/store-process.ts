@@ -1,9 +1,8 @@
+import { quietLog as log } from '@acsp/testkit';
 import { createRateLimiter, createStore } from '../src/index.js';
-import { logLines } from './log-lines.js';
 
 // A process on PostgreSQL that is killed at the worst moment. Arguments: database URL, job, JSON of the job's input.
 const [databaseUrl = '', job = '', input = ''] = process.argv.slice(2);
-const log = logLines();
 
 const jobs: Record<string, () => Promise<void>> = {
   /** Adds a key and is dead in the moment in which that is confirmed. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describeWith, eventually, serverUrl, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { describeWith, eventually, quietLog as log, serverUrl, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { createStore, memoryStore, type Store } from '../src/index.js';
 import { connectedTo } from './connected-to.js';
-import { logLines } from './log-lines.js';
 
 describe('memory', () => contract(() => memoryStore()));
 
@@ -13,7 +12,7 @@ for (const onOutage of ['memory', 'fail'] as const) {
       connected = await connectedTo(serverUrl('redis'));
     });
     afterAll(() => connected[Symbol.asyncDispose]());
-    const open = (prefix: string) => createStore({ redisUrl: serverUrl('redis'), prefix, onOutage, log: logLines() });
+    const open = (prefix: string) => createStore({ redisUrl: serverUrl('redis'), prefix, onOutage, log });
     contract(() => open(randomUUID()));
     contractOfPrefixes(open);
   });
@@ -22,8 +21,7 @@ for (const onOutage of ['memory', 'fail'] as const) {
 describeWith('postgres', 'PostgreSQL', () => {
   let database: TestDatabase;
   let connected: Store;
-  const open = (prefix: string) =>
-    createStore({ databaseUrl: database.url, prefix, onOutage: 'fail', log: logLines() });
+  const open = (prefix: string) => createStore({ databaseUrl: database.url, prefix, onOutage: 'fail', log });
   beforeAll(async () => {
     database = await testDatabase();
     connected = open('');
@@ -38,7 +36,7 @@ describeWith('postgres', 'PostgreSQL', () => {
 });
 
 test('a store must be somewhere', () => {
-  expect(() => createStore({ prefix: '', onOutage: 'fail', log: logLines() })).toThrow('database URL');
+  expect(() => createStore({ prefix: '', onOutage: 'fail', log })).toThrow('database URL');
 });
 
 function contractOfPrefixes(open: (prefix: string) => Store) {

@@ -4,19 +4,8 @@ export {
   counter,
   type Gauge,
   gauge,
-  type Histogram,
   histogram,
   metricsContentType,
   renderMetrics,
 } from './metrics.js';
-export {
-  type Attributes,
-  annotate,
-  type Carrier,
-  injectTrace,
-  type SpanKind,
-  type SpanOptions,
-  span,
-  startTelemetry,
-  traceId,
-} from './tracing.js';
+export { annotate, type Carrier, injectTrace, span, startTelemetry, traceId } from './tracing.js';

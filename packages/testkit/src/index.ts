@@ -3,16 +3,17 @@ export { type LocalServer, spawnSource } from '@acsp/local';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';
 export { eventually } from './eventually.js';
+export { collectLog, type LogLine, quietLog } from './log.js';
 export { metric } from './metric.js';
 export { compareSchema } from './schema.js';
-export { describeWith, type Need, ownNats, ownRedis, type ServerReport, servers, serverUrl } from './servers.js';
+export { describeWith, ownNats, ownRedis, serverUrl } from './servers.js';
 export {
   type Answer,
   agent,
   anonymous,
   principalSecret,
-  type RequestOptions,
   type ServiceOptions,
   startService,
   type TestService,
 } from './start-service.js';
+export { testSchema } from './test-schema.js';

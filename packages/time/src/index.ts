@@ -6,4 +6,4 @@ export { orAborted, pause } from './pause.js';
 export { type Link, type Reconnecting, reconnecting } from './reconnecting.js';
 export { createTurns, type Turns } from './turns.js';
 export { createWake, type Wake } from './wake.js';
-export { DeadlineError, within } from './within.js';
+export { within } from './within.js';

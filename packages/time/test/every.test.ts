@@ -1,6 +1,6 @@
 import { once } from 'node:events';
+import { collectLog } from '@acsp/testkit';
 import { every } from '../src/index.js';
-import { collectLog } from './collect-log.js';
 
 /** Promises that the test settles, one a run. */
 function runs() {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { eventually } from '@acsp/testkit';
+import { collectLog, eventually } from '@acsp/testkit';
 import { type Link, reconnecting } from '../src/index.js';
-import { collectLog } from './collect-log.js';
 
 /** A server whose connections are numbered; the test takes it away, brings it back and cuts connections. */
 function server() {

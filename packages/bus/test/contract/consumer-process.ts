@@ -1,7 +1,7 @@
+import { quietLog as log } from '@acsp/testkit';
 import { startConsumer } from '../../src/index.js';
 import { connectTo } from '../brokers.js';
 import { openOutbox } from '../outbox.js';
-import { quietLog as log } from '../quiet-log.js';
 
 // A replica whose handler fails twice and then stands still until it is killed. Arguments: database URL, bus address, name, order.
 const [databaseUrl = '', address = '{}', name = '', order] = process.argv.slice(2);

@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Event } from '@acsp/contracts/events/v1/event';
 import type { Postgres } from '@acsp/database';
-import { spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
+import { quietLog as log, spawnSource, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
 import { type Bus, type Consumer, startConsumer } from '../../src/index.js';
 import { type Broker, connectTo } from '../brokers.js';
 import { openOutbox } from '../outbox.js';
-import { quietLog as log } from '../quiet-log.js';
 import { titleOf } from '../task-event.js';
 
 /** A process of a service, but in this one: a bus and a session of its own on the service's database. */

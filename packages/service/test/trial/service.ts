@@ -1,4 +1,3 @@
-import type { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import { type BaseContext, defineService, type Peer } from '../../src/index.js';
 import { PrismaClient } from '../generated/prisma/client.js';
@@ -39,7 +38,7 @@ export const trial = defineService({
   events: { note: CreateNoteResponseSchema },
   config: variables,
   migrations: new URL('migrations', import.meta.url),
-  client: (adapter: PrismaPg) => new PrismaClient({ adapter }),
+  client: PrismaClient,
   context: ({ database, config, peer }: Base): Context => ({
     database,
     peer: config.PEER_ADDRESS === undefined ? undefined : peer(TrialService, config.PEER_ADDRESS),
