@@ -27,9 +27,9 @@ export interface Subscription {
   readonly name: string;
   /** NATS patterns: `acsp.tasks.>`, `acsp.*.agent.deleted`. */
   readonly subjects: readonly string[];
-  /** Where a name begins that has no position yet: at what comes from now on, or at the oldest event that the bus still has. */
+  /** A name without a position begins at the events from now on, or at the oldest event that the bus still has. */
   readonly start: 'now' | 'kept';
-  /** Events come in order, those that come again too, for as long as one process at a time follows the name. */
+  /** Events come in order, those that come again too, while one process at a time follows the name. */
   readonly exclusive: boolean;
 }
 
@@ -44,8 +44,8 @@ export interface Delivery {
 
 export interface Watcher {
   readonly subjects: readonly string[];
-  /** Called in order; an event that was published twice may be seen twice. */
+  /** Handlers run in order; an event that was published twice may be seen twice. */
   readonly handle: (event: Event) => void;
-  /** `true` once every later event will be seen, `false` when that ends. Events in between are missed: forget what was cached. */
+  /** `true` once every later event will be seen, `false` when that ends. Events in between are missed, so caches must be invalidated. */
   readonly onLive?: (live: boolean) => void;
 }

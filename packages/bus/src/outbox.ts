@@ -23,7 +23,7 @@ export interface OutboxRow {
   readonly payload: JsonValue;
 }
 
-/** Far below what a broker takes (1 MiB): an event tells of a thing, it does not carry it. */
+/** The limit is far below a broker's (1 MiB): an event tells of a thing, it does not carry it. */
 const maxPayloadBytes = 512 * 1024;
 
 /** Throws when the row can never be an event. */
@@ -48,7 +48,7 @@ const expired = [
     WHERE processed_at < now() - interval '8 days' ORDER BY processed_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 ];
 
-/** In batches that hold no lock for long; safe in any number of processes at once. */
+/** Deletes in batches that hold no lock for long; safe in any number of processes at once. */
 export async function deleteExpiredEvents(pool: pg.Pool): Promise<void> {
   for (const statement of expired) {
     for (let count = 1000; count === 1000; ) count = (await pool.query(statement)).rowCount ?? 0;

@@ -64,7 +64,7 @@ export const keepAnswers = (rows: string): string => `kept_answer AS (
 export interface KeptAnswers {
   /** Throws IDEMPOTENCY_KEY_REUSED where the key belongs to another request. */
   find(once: Once): Promise<KeptAnswer | undefined>;
-  /** Answers the one that stands: another where that was first, which a transaction may have kept with its change. */
+  /** Resolves with the answer that stands: an earlier one where there is one, which a transaction may have kept with its change. */
   keep(once: Once, answer: KeptAnswer): Promise<KeptAnswer>;
 }
 
@@ -96,7 +96,7 @@ export function keptAnswers(pool: pg.Pool): KeptAnswers {
 const expired = `DELETE FROM idempotency.answer WHERE key IN (
   SELECT key FROM idempotency.answer WHERE created_at < now() - interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
 
-/** In batches that hold no lock for long; safe in any number of processes at once. */
+/** Deletes in batches that hold no lock for long; safe in any number of processes at once. */
 export async function deleteExpiredAnswers(pool: pg.Pool): Promise<void> {
   for (let deleted = 1000; deleted === 1000; ) deleted = (await pool.query(expired)).rowCount ?? 0;
 }

@@ -49,7 +49,7 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
   };
 }
 
-/** As long as the streams of a broker keep theirs. In batches that hold no lock for long. */
+/** The retention is that of a broker's streams. Each batch is small, so that it holds no lock for long. */
 const expired = `DELETE FROM bus.messages WHERE position IN (SELECT position FROM bus.messages
   WHERE published_at < now() - interval '7 days' ORDER BY published_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
 
