@@ -48,7 +48,7 @@ get_redis() {
   download redis-tools $libraries || return 1
   mkdir -p "$target/redis"
   cp -R "$work/unpacked/usr" "$target/redis/"
-  # One program with several names: it goes by the one that it is called by.
+  # redis-server is one program with several names, and acts by the name that it is called by.
   ln -sf redis-check-rdb "$target/redis/usr/bin/redis-server"
   mkdir -p "$work/ready"
   cat >"$work/ready/redis-server" <<'WRAPPER'
@@ -93,7 +93,7 @@ download() {
   rm -rf "$work/unpacked/usr/share"
 }
 
-# By rename: two of us at once do each other no harm.
+# A rename is atomic, so two of these scripts at once do each other no harm.
 finish() {
   mv -f "$work/ready/$1" "$target/bin/$1"
   "$target/bin/$1" --version >/dev/null 2>&1 || { rm -f "$target/bin/$1"; give_up "$1" "the one that was fetched does not run here"; return 1; }

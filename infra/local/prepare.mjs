@@ -38,7 +38,7 @@ function unchanged(prints) {
   try {
     stamp = JSON.parse(readFileSync(stampFile, 'utf8'));
   } catch {
-    // The first time, or an unfinished one.
+    // The stamp is missing at the first time and after a run that did not finish.
   }
   const install = stamp.install === prints.install && existsSync(join(root, 'node_modules/.modules.yaml'));
   const built = () =>

@@ -36,7 +36,7 @@ export async function claimWhenFree(directory, { timeoutMs, onWait = () => {} })
     const result = claim(directory);
     if (result.release || Date.now() > deadline) return result;
     if (first) onWait(result.holder);
-    // The wait is uneven, or two contenders that stepped back from each other would do it again in step.
+    // The backoff is random: two contenders that stepped back from each other would otherwise collide again.
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 130));
   }
 }
@@ -52,7 +52,7 @@ export function isRunning(pid, start) {
   return now === undefined || start === undefined ? now !== 'zombie' : now === start;
 }
 
-/** When a process started, in the system's own notation; undefined when the system does not tell. */
+/** The start time of a process, in the system's own notation; undefined when the system does not tell. */
 export function processStart(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -12,7 +12,7 @@ export interface ChildServerOptions {
   /** The line of its output that says that it serves. */
   ready: RegExp;
   readyTimeoutMs?: number;
-  /** How to ask it to stop: each signal with the time it gets to work. SIGKILL follows. */
+  /** The signals that ask it to stop, each with the time it gets to work. SIGKILL follows. */
   stopSignals: { signal: NodeJS.Signals; waitMs: number }[];
   log?: (line: string) => void;
 }
@@ -24,7 +24,7 @@ export interface ChildServer {
   kill(): Promise<void>;
 }
 
-/** A server did not come up; `output` is what it said. */
+/** A server did not come up; `output` is what it printed. */
 export class ChildServerFailure extends Error {
   readonly output: string[];
 
@@ -40,7 +40,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
     cwd: options.cwd,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A session of its own: Ctrl-C in the terminal is for us to handle, the server has to outlive the drain.
+    // The server has a session of its own: Ctrl-C in the terminal reaches only this process, and the server outlives the drain.
     detached: true,
     ...options.user,
   });
@@ -78,7 +78,7 @@ function whenReady(child: ChildProcess, { command, ready, readyTimeoutMs = 30_00
       output.push(error.message);
       fail('could not be run');
     });
-    // 'close' and not 'exit': only then has everything it said been read.
+    // 'close' comes after 'exit', when all of its output has been read.
     child.once('close', (code, signal) => {
       clearTimeout(timer);
       fail(`ended with ${signal ?? code}`);

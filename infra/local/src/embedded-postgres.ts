@@ -6,7 +6,7 @@ import { startPostgresServer } from './postgres-server.js';
 import { openServerHome } from './server-home.js';
 
 export interface PostgresOptions {
-  /** Made when there is none. Belongs to the server: nothing else goes in it. */
+  /** The directory is made when there is none. It belongs to the server alone. */
   dataDir: string;
   /** A TCP port of 127.0.0.1; 0, the default, takes a free one. */
   port?: number;

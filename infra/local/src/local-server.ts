@@ -7,7 +7,7 @@ export type ServerName = 'nats' | 'redis' | 'postgres';
 
 export const programs = { nats: 'nats-server', redis: 'redis-server', postgres: 'postgres' };
 
-/** Major * 1000 + minor. NATS 2.10 brought consumers that filter by several subjects, Redis 6.2 brought GETDEL. */
+/** The oldest versions that will do, as major * 1000 + minor. NATS 2.10 brought consumers that filter by several subjects, Redis 6.2 brought GETDEL. */
 const oldest = { nats: 2_010, redis: 6_002, postgres: 15_000 };
 
 const fetched = fileURLToPath(new URL('../../../.servers/bin', import.meta.url));

@@ -46,7 +46,7 @@ async function linked(root: string): Promise<boolean> {
   return true;
 }
 
-/** For a project in a directory that the server's user can't enter (root's home), or that we can't write to. Made once for each version. */
+/** A copy for a project in a directory that the server's user can't enter (root's home), or that we can't write to. It is made once for each version. */
 async function privateCopy(root: string, name: string): Promise<string> {
   const home = await privateHome();
   const target = join(home, name);
@@ -62,7 +62,7 @@ async function privateCopy(root: string, name: string): Promise<string> {
   return target;
 }
 
-/** Where files of ours live when the project's directory won't do. */
+/** A directory for files of ours when the project's directory won't do. */
 export async function privateHome(): Promise<string> {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const home = join(process.getuid?.() === 0 ? '/var/lib' : cache, 'acsp');

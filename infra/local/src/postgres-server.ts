@@ -9,7 +9,7 @@ export interface PostgresServerOptions {
   cluster: PostgresCluster;
   binDir: string;
   user: ServerUser | undefined;
-  /** 0: any free one. */
+  /** 0 takes any free one. */
   port: number;
   fsync: boolean;
   log: (line: string) => void;
@@ -63,7 +63,7 @@ function startOn(port: number, { cluster, binDir, user, fsync, log }: PostgresSe
   });
 }
 
-/** Modest: a laptop runs this beside everything else. */
+/** The settings are modest: a laptop runs this beside everything else. */
 function postgresSettings(major: number, fsync: boolean): Record<string, string> {
   return {
     listen_addresses: '127.0.0.1',

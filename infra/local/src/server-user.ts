@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Who a server runs as, when it is not whoever runs this process. */
+/** The user that a server runs as, when it is not the one of this process. */
 export interface ServerUser {
   uid: number;
   gid: number;

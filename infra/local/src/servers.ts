@@ -11,7 +11,7 @@ export interface LocalServer extends AsyncDisposable {
   url: string;
   /** The id of the process that runs now. */
   readonly pid: number;
-  /** SIGKILL: what an outage looks like. */
+  /** Sends SIGKILL, as an outage would. */
   kill(): Promise<void>;
   /** Kills it if it still runs; the same port and the same data afterwards. */
   restart(): Promise<void>;

@@ -29,7 +29,7 @@ export interface Subscription {
   readonly subjects: readonly string[];
   /** A name without a position begins at the next event, or at the oldest one that the bus still has (indexes and caches only). */
   readonly start: 'now' | 'kept';
-  /** Events come in order, those that come again too, for as long as one process at a time follows the name. */
+  /** Events come in order, those that come again too, while one process at a time follows the name. */
   readonly exclusive: boolean;
 }
 
@@ -44,8 +44,8 @@ export interface Delivery {
 
 export interface Watcher {
   readonly subjects: readonly string[];
-  /** Called in order; an event that was published twice may be seen twice. */
+  /** Handlers run in order; an event that was published twice may be seen twice. */
   readonly handle: (event: Event) => void;
-  /** `true` once every later event will be seen, `false` when that ends. Events in between are missed: forget what was cached. */
+  /** `true` once every later event will be seen, `false` when that ends. Events in between are missed, so caches must be invalidated. */
   readonly onLive?: (live: boolean) => void;
 }

@@ -53,7 +53,7 @@ interface Work {
   readonly known: ReadonlyMap<string, KnownFailure>;
   /** Looks for retries that are due. */
   readonly retry: () => void;
-  /** With a strict order one handler at a time, those of replayed events included. */
+  /** A strict order runs one handler at a time, those of replayed events included. */
   readonly inTurn: Turns;
   readonly lag: Lag;
 }

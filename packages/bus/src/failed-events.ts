@@ -17,7 +17,7 @@ export type KnownFailure = Pick<Failure, 'state' | 'attempts'>;
 
 /** The failed events of one consumer, in the database of its service. */
 export interface FailedEvents {
-  /** The latest failures by event id: of these are the events that come again after a restart. */
+  /** The latest failures by event id: the events that come again after a restart are among them. */
   known(): Promise<Map<string, KnownFailure>>;
   /** Failures of an event so far. */
   attempts(event: Event): Promise<number>;
@@ -25,7 +25,7 @@ export interface FailedEvents {
   forget(event: Event): Promise<void>;
   /** An event whose time has come, taken for a minute so that no other replica takes it too. */
   takeDue(): Promise<{ readonly event: Event; readonly attempts: number } | undefined>;
-  /** Until the next event is due; Infinity without one. */
+  /** The time until the next event is due; Infinity without one. */
   untilDueMs(): Promise<number>;
 }
 

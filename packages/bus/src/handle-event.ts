@@ -6,7 +6,7 @@ import type { Consumer } from './consumer.js';
 import { attempts as attemptCounter } from './metrics.js';
 
 const handlerTimeoutMs = 30_000;
-/** While a dependency is down: from the first pause to the longest one. */
+/** The backoff while a dependency is down grows from the first pause to the longest one. */
 const [firstPauseMs, longestPauseMs] = [100, 5_000];
 
 export interface Attempt {
@@ -58,7 +58,7 @@ export async function handleEvent(
 async function handleOnce({ name, handle }: Consumer, { event, attempts, trace }: Attempt, signal: AbortSignal) {
   const attributes = { 'messaging.destination.name': name, 'acsp.event.id': event.id };
   const options = { kind: 'consumer', attributes, ...(trace !== undefined && { parent: trace }) } as const;
-  // Not AbortSignal.any: on Node 20 each one leaves some bytes at the signal of the process for ever.
+  // AbortSignal.any leaks on Node 20: each call leaves some bytes at the signal of the process.
   const ending = new AbortController();
   const abort = () => ending.abort(signal.reason);
   signal.addEventListener('abort', abort);

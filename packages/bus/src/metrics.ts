@@ -11,7 +11,7 @@ export const attempts = counter('acsp_consumer_attempts_total', 'Handlings of ev
 export const deadLetters = counter('acsp_dead_letters_total', 'Events given up by a consumer', ['consumer']);
 
 export interface Lag {
-  /** When the event in front occurred; undefined when there is none. Begins the export. */
+  /** Begins the export with the time at which the event in front occurred; undefined when there is none. */
   at(occurredAt: Date | undefined): void;
   /** Ends the export after `graceMs`: the figures of a leader are not those of its successor. */
   end(graceMs?: number): void;

@@ -22,7 +22,7 @@ export interface OutboxRow {
   readonly payload: JsonValue;
 }
 
-/** Far below what a broker takes (1 MiB): an event tells of a thing, it does not carry it. */
+/** The limit is far below a broker's (1 MiB): an event tells of a thing, it does not carry it. */
 const maxPayloadBytes = 512 * 1024;
 
 /** Throws when the row can never be an event. */

@@ -12,7 +12,7 @@ export interface RelayOptions {
   /** The service's database. */
   readonly database: Pick<Postgres, 'pool' | 'session' | 'migrated' | 'ping'>;
   readonly bus: Bus;
-  /** As it stands in the subjects. */
+  /** The service's name in the subjects. */
   readonly service: string;
   readonly payloads: Payloads;
   readonly log: Log;
@@ -26,15 +26,15 @@ export interface Relay extends AsyncDisposable {
 const channel = 'bus_outbox';
 const batchSize = 500;
 const pollMs = 1_000;
-/** After events others are likely to follow: those of so long share a batch. An event after a rest leaves at once. */
+/** After a publication the relay waits this long, so that events which follow share a batch. An event after a rest leaves at once. */
 const gatherMs = 10;
-/** Commits of so long share one notification. */
+/** Commits within this time share one notification. */
 const notifyAfterMs = 5;
 /** While the broker is away the relay gives up and begins again, and its lag must not flap. */
 const lagGraceMs = 10_000;
 
 /**
- * Publishes what is committed in the outbox, in order. Of a service's replicas one publishes while the others stand by.
+ * Publishes what is committed in the outbox, in order. One of a service's replicas publishes while the others stand by.
  * Disposing publishes what is there.
  */
 export function startRelay(options: RelayOptions): Relay {
@@ -99,7 +99,7 @@ const unpublished = {
     FROM bus.outbox WHERE published_at IS NULL ORDER BY position LIMIT ${batchSize}`,
 };
 
-// Without waiting for the disk, in this transaction only: a mark that is lost in a crash means that an event is published again, under the same id.
+// The commit does not wait for the disk: after a crash that loses the mark, the event is published again under the same id.
 const mark = {
   name: 'mark',
   text: `UPDATE bus.outbox SET published_at = CASE WHEN position = ANY ($2::bigint[]) THEN 'infinity' ELSE now() END
@@ -133,7 +133,7 @@ async function publishBatch(client: pg.Client, { publish, service, payloads, lag
   return rows.length;
 }
 
-/** Wakes the replica that publishes. Outside of the transactions, because a NOTIFY inside makes commits wait for each other. */
+/** Wakes the replica that publishes. The NOTIFY stays outside of the transactions, because inside it makes commits wait for each other. */
 function createNotifier(pool: pg.Pool): () => void {
   let planned = false;
   return () => {

@@ -8,13 +8,13 @@ import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
 import { type Bus, embeddedBus, jetStreamBus } from '../src/index.js';
 
-/** For another process, which connects by `connectTo`. */
+/** The address for another process, which connects by `connectTo`. */
 export interface Address {
   readonly natsUrl?: string;
   readonly databaseUrl?: string;
 }
 
-/** Short, so that what a killed process had in hand comes again soon. */
+/** The wait is short, so that the event which a killed process had in hand comes again soon. */
 export const ackWaitMs = 1_000;
 
 export function connectTo({ natsUrl, databaseUrl = '' }: Address): Bus {
@@ -24,13 +24,13 @@ export function connectTo({ natsUrl, databaseUrl = '' }: Address): Bus {
 /** A broker that a test has for itself. */
 export interface Broker extends AsyncDisposable {
   readonly address: Address;
-  /** A consumer of this name has a position. */
+  /** Tells whether a consumer of this name has a position. */
   knows(consumer: string): Promise<boolean>;
-  /** All that it holds is gone. */
+  /** Deletes all that it holds. */
   lose(): Promise<void>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** On the same port with the same data. */
+  /** Starts it again on the same port with the same data. */
   restart(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function natsBroker(): Promise<NatsBroker> {
 
 export async function postgresBroker(): Promise<Broker> {
   const dataDir = await mkdtemp(join(tmpdir(), 'acsp-bus-'));
-  // With fsync: without it a killed server forgets what it has confirmed.
+  // The server runs with fsync: without it a killed one loses confirmed writes.
   let server = await startPostgres({ dataDir });
   const { port } = server;
   const databaseUrl = await server.ensureDatabase('bus');

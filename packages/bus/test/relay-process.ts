@@ -4,7 +4,7 @@ import { startRelay } from '../src/index.js';
 import { connectTo } from './brokers.js';
 import { openOutbox } from './outbox.js';
 
-// A replica that publishes until it is killed; at a certain point when it is told one. Arguments: outbox URL, bus address, point.
+// A replica that publishes until it is killed, or kills itself at a given point. Arguments: outbox URL, bus address, point.
 const [outboxUrl = '', address = '{}', point] = process.argv.slice(2);
 const die = () => process.kill(process.pid, 'SIGKILL');
 

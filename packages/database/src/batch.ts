@@ -4,7 +4,7 @@ import type { Query } from './query.js';
 
 /** A statement for a list of inputs that costs little more than for one: starting a statement is most of its cost. */
 export interface BatchStatement<Input, Row> {
-  /** In metrics. */
+  /** The label in metrics. */
   readonly name: string;
   /** The columns of the CTE `input`, which has a row for each input, and their types. */
   readonly columns: Readonly<Record<keyof Input, string>>;
@@ -12,9 +12,9 @@ export interface BatchStatement<Input, Row> {
   readonly text: string;
   /** Names the thing that the input is about, such as the id of a row. Inputs of one key never share a run of a writing statement, nor run at the same time. */
   readonly key: (input: Input) => string;
-  /** It changes nothing: inputs of one key are one input. */
+  /** The statement changes nothing, so inputs of one key share one row of `input`. */
   readonly readOnly?: boolean;
-  /** Inputs of a run, where rows may be large; 128 when absent. */
+  /** The most inputs of a run; 128 when absent. A statement whose rows may be large sets fewer. */
   readonly maxInputs?: number;
   /** The type of a row, and nothing else. */
   readonly row?: Row;
@@ -30,7 +30,7 @@ export interface BatchOptions {
   readonly write: Query;
   /** Statements that only read have connections of their own: they must not wait behind those that write. */
   readonly read: Query;
-  /** By how many milliseconds PostgreSQL's clock is ahead of ours. */
+  /** The milliseconds by which PostgreSQL's clock is ahead of ours. */
   readonly clockAheadMs: () => number;
   readonly onCommit: () => void;
 }
@@ -71,7 +71,7 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
   const inFlight = new Set<string>();
   let [runs, startedAt, planned] = [0, 0, false];
 
-  /** At the end of this turn of the event loop, so that what else comes in with it shares the run. */
+  /** Starts a run at the end of this turn of the event loop, so that inputs of the same turn share it. */
   function plan(): void {
     const free = runs === 0 || (runs < maxRuns && performance.now() - startedAt >= slowMs);
     if (planned || !free || waiting.length === 0) return;
@@ -86,7 +86,7 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
   function start(chosen: Chosen): void {
     runs += 1;
     startedAt = performance.now();
-    // A millisecond more: timers may be early by a fraction of one.
+    // Timers may be early by a fraction of a millisecond.
     const slow = setTimeout(plan, slowMs + 1);
     run(chosen).finally(() => {
       clearTimeout(slow);
@@ -96,7 +96,7 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
     });
   }
 
-  /** The oldest inputs whose key is free, in key order. All processes lock rows in key order, so batches cannot deadlock. */
+  /** Takes the oldest inputs whose key is free, in key order. All processes lock rows in key order, so batches cannot deadlock. */
   function choose(): Chosen {
     const chosen = new Map<string, Waiting[]>();
     waiting = waiting.filter((one) => {
@@ -152,7 +152,7 @@ function createRun(statement: BatchStatement<never, unknown>, options: BatchOpti
   return run;
 }
 
-/** An input that has waited this long may belong to a caller who was told 503; it must not be written any more. */
+/** Rejects an input that has waited too long: its caller may have been answered 503, so it must not be written. */
 function refusedAsLate({ since, reject }: Waiting): boolean {
   const late = performance.now() - since > maxWaitMs;
   if (late) reject(tooSlow());
@@ -173,7 +173,7 @@ function inputRows(columns: Readonly<Record<string, string>>, inTime: boolean): 
   const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
   const rows = `SELECT ${Object.keys(columns)} FROM json_to_recordset($1::json) AS input (${typed})`;
   if (!inTime) return `input AS (${rows})`;
-  // A process of PostgreSQL that stood still must not carry out what its client has given up: then this is no boolean, and an error.
+  // A PostgreSQL process that stood still must not run a statement that its client has given up: once late, the cast to boolean fails.
   const late = `('${lateMark}' || clock_timestamp())::boolean`;
   return `input AS (${rows} WHERE CASE WHEN clock_timestamp() < $2::timestamptz THEN true ELSE ${late} END)`;
 }

@@ -1,4 +1,4 @@
-/** Runs a reading once for all who wait for one under the same key. */
+/** Runs a read once for all callers that wait for it under the same key. */
 export type Coalesce<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
 
 /**

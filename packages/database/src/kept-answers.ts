@@ -65,7 +65,7 @@ export const keepAnswers = (rows: string): string => `kept_answer AS (
 export interface KeptAnswers {
   /** Throws IDEMPOTENCY_KEY_REUSED where the key belongs to another request. */
   find(once: Once): Promise<KeptAnswer | undefined>;
-  /** Answers the one that stands: another where that was first, which a transaction may have kept with its change. */
+  /** Resolves with the answer that stands: an earlier one where there is one, which a transaction may have kept with its change. */
   keep(once: Once, answer: KeptAnswer): Promise<KeptAnswer>;
 }
 

@@ -79,7 +79,7 @@ async function migrateOnce(
   { applies, log }: Applying,
 ): Promise<boolean> {
   await checkEncoding(client);
-  // The key of Prisma's own command. Tried and not waited for: a waiting statement's snapshot would hold up CREATE INDEX CONCURRENTLY.
+  // The key is that of Prisma's own command. The lock is tried, because the snapshot of a statement that waits would block CREATE INDEX CONCURRENTLY.
   const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(72707369) AS held');
   if (!rows[0]?.held) return false;
   for (const { table, schema, migrations } of sets) {

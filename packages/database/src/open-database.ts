@@ -18,7 +18,7 @@ import { createQuery, type Query } from './query.js';
 import { createStatementNames } from './statement-name.js';
 import { retryConflicts } from './transaction.js';
 
-/** What every generated Prisma client has, whatever its models. */
+/** The part that every generated Prisma client has, whatever its models. */
 export interface AnyPrismaClient {
   $transaction: (...args: never[]) => Promise<unknown>;
   $disconnect(): Promise<void>;

@@ -9,9 +9,9 @@ import { openSession, type Session } from './session.js';
 export interface PostgresOptions {
   /** `postgresql://user:password@host:port/database` */
   readonly url: string;
-  /** In metrics, log lines and PostgreSQL's own views. */
+  /** The name in metrics, log lines and PostgreSQL's own views. */
   readonly name: string;
-  /** Applied in this order. */
+  /** The sets are applied in this order. */
   readonly migrations: readonly MigrationSet[];
   /** False waits for somebody else to apply them: a job of the deployment. */
   readonly migrates?: boolean;

@@ -1,7 +1,7 @@
 import { gauge, type Log } from '@acsp/telemetry';
 import pg from 'pg';
 
-/** Everything that waits for PostgreSQL has a deadline; what runs into one is answered SERVICE_UNAVAILABLE. In milliseconds. */
+/** Deadlines in milliseconds of everything that waits for PostgreSQL; a call that passes one is answered SERVICE_UNAVAILABLE. */
 export const deadlines = {
   connectionTimeoutMillis: 2_000,
   statement_timeout: 5_000,
@@ -23,7 +23,7 @@ export const keyedPlans = {
 
 export interface PoolOptions {
   readonly url: string;
-  /** In metrics and in PostgreSQL's own views. */
+  /** The name in metrics and in PostgreSQL's own views. */
   readonly name: string;
   readonly size: number;
   readonly log: Log;

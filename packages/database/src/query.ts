@@ -3,7 +3,7 @@ import { createStatementNames } from './statement-name.js';
 
 /** A statement as `Prisma.sql` makes it. */
 export interface Statement {
-  /** With `$1`, `$2` … for the values. */
+  /** The text has `$1`, `$2` … for the values. */
   readonly text: string;
   readonly values: readonly unknown[];
 }

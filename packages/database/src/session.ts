@@ -10,7 +10,8 @@ import pg from 'pg';
 export interface Session extends AsyncDisposable {
   /**
    * Runs a job in one process at a time, whatever the number of replicas, under an advisory lock. The job runs again after each end; its signal
-   * aborts when the lock is lost with the connection. What the job writes on `client` cannot be written without the lock.
+   * aborts when the lock is lost with the connection. Writes on `client` fail once the lock is lost, because both end with the
+   * connection.
    */
   lead(key: string, job: (client: pg.Client, signal: AbortSignal) => Promise<void>): AsyncDisposable;
   /** Runs a job once, unless somebody is running it; answers whether it ran. Its signal aborts when the lock is lost with the connection. */
@@ -19,7 +20,7 @@ export interface Session extends AsyncDisposable {
   listen(channel: string, heard: () => void): AsyncDisposable;
   /** For readiness: rejects with SERVICE_UNAVAILABLE while PostgreSQL is away, does not answer within 2 s, or takes no writes. */
   ping(): Promise<void>;
-  /** By how many milliseconds PostgreSQL's clock is ahead of ours, as of the last ping. */
+  /** The milliseconds by which PostgreSQL's clock is ahead of ours, as of the last ping. */
   clockAheadMs(): number;
 }
 
@@ -89,7 +90,7 @@ interface Pong {
   readonly read_only: boolean;
 }
 
-/** Answers by how many milliseconds PostgreSQL's clock is ahead. */
+/** Answers the milliseconds by which PostgreSQL's clock is ahead. */
 async function measureClock(client: pg.Client): Promise<number> {
   const sentAt = Date.now();
   const { rows } = await within(answerMs, 'PostgreSQL', client.query<Pong>(pong)).catch((error) => {
@@ -118,7 +119,7 @@ async function listen(client: pg.Client, channel: string, { heard, signal }: Lis
   client.on('notification', onNotification);
   try {
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
-    // Notifications of the time without a connection are lost.
+    // Notifications that were sent while there was no connection are lost.
     heard();
     await pause(2 ** 31 - 1, signal);
   } finally {
@@ -135,7 +136,7 @@ async function lead(held: Held, key: string, { job, signal }: Leading): Promise<
   while (!signal.aborted) {
     const release = await tryLock(held, key);
     if (release !== undefined) return runLocked(() => job(held.client, signal), release);
-    // Not a blocking pg_advisory_lock: its snapshot would keep vacuum from removing dead rows for as long as it waits.
+    // A blocking pg_advisory_lock would hold a snapshot while it waits, and keep vacuum from removing dead rows.
     await pause(retryMs, signal);
   }
 }

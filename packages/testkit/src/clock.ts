@@ -1,4 +1,4 @@
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until a test advances it. */
 export interface TestClock {
   now(): Date;
   advance(ms: number): void;

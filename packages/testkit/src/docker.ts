@@ -55,7 +55,7 @@ export async function startContainer(
   name: ServerName,
   hostPort?: number,
 ): Promise<{ url: string; id: string } & AsyncDisposable> {
-  // Its cleaner is one more image to fetch; we stop what we start ourselves, whenever the run ends.
+  // The cleaner of testcontainers is one more image to fetch; the run stops its containers itself, whenever it ends.
   process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
   const testcontainers = await import('testcontainers');
   const { image, port, url, prepare } = recipes[name];

@@ -59,7 +59,7 @@ function linesOf(text: string): Set<string> {
 }
 
 const fieldPattern = /^ {2}(\w+) +(\w+)(?:\("([^"]+)"\))?(\[\]|\?)?(.*)$/gm;
-/** Made by Prisma, and no default of the column. */
+/** Prisma makes these values itself, so the column has no default. */
 const clientDefault = /@default\((uuid|cuid|nanoid|ulid)\(/;
 
 function columnsOf({ table, body }: Block, types: Readonly<Record<string, string>>): string[] {

@@ -5,7 +5,7 @@ import { startContainer } from './docker.js';
 export interface ServerReport {
   urls: Partial<Record<ServerName, string>>;
   missing: Partial<Record<ServerName, string>>;
-  /** Where a test gets a server of its own from. */
+  /** The source of a server that a test has for itself. */
   own: Partial<Record<'nats' | 'redis', 'program' | 'docker' | 'none'>>;
 }
 

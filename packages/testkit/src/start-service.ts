@@ -26,7 +26,7 @@ import { testDatabase } from './database.js';
 export interface ServiceOptions extends Overrides {
   /** Variables of the service besides those that the harness sets. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** In place of a new one, such as that of a replica which runs already. */
+  /** A database in place of a new one, such as that of a replica which runs already. */
   readonly databaseUrl?: string;
   /** False does not wait for the tables: for a database that is away. */
   readonly migrated?: boolean;
@@ -49,9 +49,9 @@ export interface Answer {
 export interface TestService<Context> extends AsyncDisposable {
   readonly running: Running<Context>;
   readonly context: Context;
-  /** Where the public door listens. */
+  /** The public door. */
   readonly url: string;
-  /** Where the contract door listens, for createPeer. */
+  /** The contract door, for createPeer. */
   readonly address: string;
   readonly health: Health;
   readonly bus: Bus;

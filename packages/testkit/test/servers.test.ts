@@ -55,7 +55,7 @@ describeWith('nats', 'the NATS of the run', () => {
   });
 });
 
-/** The first thing that a server says. */
+/** The first bytes that a server sends. */
 async function greeting(url: string, question = ''): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -5,8 +5,8 @@ const maxRounds = 10;
 
 /**
  * Text without markup: elements that HTML, SVG or MathML define, comments, and any other tag that has an attribute with a value are removed,
- * script and style with their content. Everything else stays to the letter; no entity is encoded or decoded. What the removal joins to new
- * markup goes too. Cleaning a cleaned text changes nothing.
+ * script and style with their content. Everything else stays to the letter; no entity is encoded or decoded. Markup that
+ * the removal joins together goes too. Cleaning a cleaned text changes nothing.
  */
 export function cleanText(text: string): string {
   let cleaned = text;
@@ -15,6 +15,6 @@ export function cleanText(text: string): string {
     if (next === cleaned) return cleaned;
     cleaned = next;
   }
-  // Only markup that was nested on purpose gets here. Without a `<` there is none.
+  // Only markup that was nested on purpose gets here. A text without `<` has none.
   return cleaned.replaceAll('<', '');
 }

@@ -3,7 +3,7 @@ import { isElement } from './markup-elements.js';
 /** A `<!--`, or a `<` with the name of an element that HTML, SVG or MathML define. */
 export interface Opening {
   readonly at: number;
-  /** Behind the name. */
+  /** The position behind the name. */
   readonly end: number;
   readonly takesContent: boolean;
 }

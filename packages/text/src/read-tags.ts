@@ -9,13 +9,13 @@ export interface Range {
 
 /** Why the tokenizer stopped, if not at the end of the text. */
 export interface Stop {
-  /** Where markup begins inside of a tag that stays. */
+  /** The start of markup inside of a tag that stays. */
   markupAt?: number;
-  /** Where the tag begins that the text does not close. */
+  /** The start of the tag that the text does not close. */
   unclosedAt?: number;
 }
 
-/** In what follows a tag's name. An equals sign makes a value, even an empty one or that of an attribute that is given twice. */
+/** Matches an attribute with a value, behind a tag's name. An equals sign makes a value, even an empty one or that of an attribute that is given twice. */
 const attributeValue = /[^\t\n\f\r /][\t\n\f\r ]*=/;
 
 /** Appends the markup from a position on to `found`. */

@@ -5,7 +5,7 @@ const attributeWithValue = /[\t\n\f\r /]+[^\t\n\f\r "'<>/=]+[\t\n\f\r ]*=/y;
 const eventHandler = /[\s/"']on[a-z]+\s*=/i;
 
 /**
- * Where removal begins in a text that is one tag without an end; undefined when its `<` is text. It is no tag yet (`a <b`), but would be
+ * The start of the removal in a text that is one tag without an end; undefined when its `<` is text. It is no tag yet (`a <b`), but would be
  * closed by what follows the text on a page. So it takes the rest when it begins like one that was meant (`<img src=`, `<script`) or when
  * an event handler follows.
  */
@@ -16,7 +16,7 @@ export function unclosedTagStart(text: string): number | undefined {
   return eventHandler.test(afterSlash.slice(afterSlash.search(nameEnd))) ? 0 : undefined;
 }
 
-/** Where removal begins in a text in which nothing ends a tag. */
+/** The start of the removal in a text in which nothing ends a tag. */
 export function unclosedMarkupStart(text: string): number | undefined {
   for (const found of openings(text)) if (isMeant(text, found)) return found.at;
   return undefined;

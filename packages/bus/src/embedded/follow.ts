@@ -11,7 +11,7 @@ import { readAfter, type StoredMessage } from './stored-message.js';
 
 /** How often a bus looks for what was published by another process. */
 export const pollMs = 1_000;
-/** A process that is killed takes again what it took in so long. */
+/** The position is saved this often: after a kill the events of the last interval come again. */
 const saveMs = 100;
 
 interface Following {
@@ -37,7 +37,7 @@ export async function followRows(follower: Follower, subscription: Subscription,
 }
 
 interface Reading extends Following {
-  /** Until another message may be there. */
+  /** Waits until another message may be there. */
   readonly wait: (timeoutMs: number) => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ async function read(client: pg.Client, { name, subjects, start }: Subscription, 
   const fits = subjectMatcher(subjects);
   let position = await startPosition(client, name, start);
   let saved = { position, at: Date.now() };
-  // On the connection that holds the lock, so that nobody can save a position who has lost it.
+  // The position is saved on the connection that holds the lock, so a process that has lost the lock cannot save one.
   const save = async () => {
     if (saved.position === position) return;
     await client.query('UPDATE bus.consumers SET position = $2 WHERE name = $1', [name, position]);

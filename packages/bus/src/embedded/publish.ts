@@ -9,9 +9,7 @@ import { announce } from './announcements.js';
 
 const startMs = 2_000;
 
-/**
- * One statement: a transaction that takes the lock, and then positions, one after the other. The sort sees to it that the lock comes first.
- */
+/** The statement takes the lock before it takes positions, so positions follow the order of commits. The sort puts the lock first. */
 const insert = `INSERT INTO bus.messages (id, subject, event, traceparent)
   SELECT id, subject, event, $4
   FROM (SELECT pg_advisory_xact_lock(hashtext('bus.messages'))) AS lock,
@@ -35,7 +33,7 @@ export async function publishRows(publisher: Publisher, service: string, events:
         events.map((event) => Buffer.from(toBinary(EventSchema, event))),
         trace.traceparent ?? null,
       ];
-      // Matters at the first start only: afterwards the promise is settled.
+      // The tables are missing at the first start only; afterwards the promise has resolved.
       await within(startMs, 'Migrating the bus', migrated);
       await pool.query({ name: 'publish', text: insert, values });
     });

@@ -49,7 +49,7 @@ export async function followStream(link: NatsLink, subscription: Subscription, f
   if (!link.nats.isClosed()) await link.nats.flush();
 }
 
-/** One at a time: a replica that fetched more would keep them from the others for as long as its handler takes. */
+/** Fetches one message at a time: a replica that fetched more would keep them from the others while its handler runs. */
 async function nextMessage(source: Consumer, signal: AbortSignal): Promise<JsMsg | undefined> {
   const fetched = await source.fetch({ max_messages: 1, expires: fetchMs });
   const stop = () => fetched.stop();
@@ -66,7 +66,7 @@ async function nextMessage(source: Consumer, signal: AbortSignal): Promise<JsMsg
 async function settle(message: JsMsg, fits: (subject: string) => boolean, take: Following['take']): Promise<void> {
   if (!fits(message.subject)) return message.ack();
   const event = decode(message.data);
-  // Somebody else publishes on our subjects: it will not become an event by coming again.
+  // Another client publishes on our subjects: a retry would not turn its message into an event.
   if (event === undefined) return message.term('not an acsp.events.v1.Event');
   const trace = { traceparent: message.headers?.get('traceparent'), tracestate: message.headers?.get('tracestate') };
   await take({ event, trace });
@@ -84,12 +84,12 @@ function decode(bytes: Uint8Array): Event | undefined {
 async function ensureConsumer(manager: JetStreamManager, subscription: Subscription, ackWaitMs: number): Promise<void> {
   const { name, subjects, start, exclusive } = subscription;
   const settings = {
-    // Not filter_subjects: server 2.10 reads several filters, or one given that way, a hundred times slower once a consumer is behind.
+    // Server 2.10 reads several filters, or one given as filter_subjects, a hundred times slower once a consumer is behind.
     filter_subject: coveringPattern(subjects),
     ack_wait: nanos(ackWaitMs),
     // Attempts are counted by us, because the broker would drop an event after its last one.
     max_deliver: -1,
-    // One, so that a message which comes again comes before those behind it.
+    // An exclusive follower has one message in flight, so that a message which comes again comes before those behind it.
     max_ack_pending: exclusive ? 1 : inFlight,
   };
   const { consumers } = manager;

@@ -24,7 +24,7 @@ export async function publishTo(link: NatsLink, service: string, events: readonl
   }
 }
 
-/** All acknowledgements come to one inbox: on its own each event would cost a third more. */
+/** All acknowledgements come to one inbox: an inbox for each event would cost a third more. */
 function send({ nats }: NatsLink, service: string, events: readonly Event[], trace: Record<string, string>) {
   return new Promise<void>((resolve, reject) => {
     const inbox = createInbox();

@@ -8,7 +8,7 @@ export const eventStream = 'EVENTS';
 
 type StreamDefinition = Partial<StreamConfig> & { readonly name: string; readonly subjects: string[] };
 
-/** The streams of the broker. What is not set here, such as the number of replicas, is the operator's. */
+/** The streams of the broker. Settings that are absent here, such as the number of replicas, are the operator's. */
 const streams: readonly StreamDefinition[] = [
   {
     name: eventStream,

@@ -13,7 +13,7 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Listens on the plain subjects, past the stream: the fastest way, and what it misses it does not need. */
+/** Listens on the plain subjects, past the stream, which is the fastest way; a watcher needs no event that it misses. */
 export async function watchOn({ link: { nats }, watcher, log, signal }: WatchOptions): Promise<void> {
   const callback = (error: Error | null, message: Msg) => {
     try {

@@ -63,7 +63,7 @@ export function survivesFailures({ name, replica, failedRows }: Harness): void {
     await eventually(() => handled.length >= 3);
     expect(handled).toEqual(['0', '1', '2']);
     expect([...attempts]).toEqual([1]);
-    // More often than it may fail.
+    // The handler ran more often than the event may fail.
     expect(calls).toBeGreaterThan(4);
     expect(await failedRows()).toEqual([]);
   });
