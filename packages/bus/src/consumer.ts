@@ -108,8 +108,14 @@ async function take(work: Work, { event, trace }: Delivery, signal: AbortSignal)
 /** Answers false when no event is due. */
 async function handleDue(work: Work, signal: AbortSignal): Promise<boolean> {
   const due = await work.failed.takeDue();
-  if (due !== undefined) await handleOrPutAside(work, { ...due, recorded: true }, { signal, giveUpAt: 0 });
-  return due !== undefined;
+  if (due === undefined) return false;
+  try {
+    await handleOrPutAside(work, { ...due, recorded: true }, { signal, giveUpAt: 0 });
+  } catch (error) {
+    await work.failed.release(due.event);
+    throw error;
+  }
+  return true;
 }
 
 async function handleUntilSettled(work: Work, first: Attempt, signal: AbortSignal): Promise<void> {

@@ -25,6 +25,8 @@ export interface FailedEvents {
   forget(event: Event): Promise<void>;
   /** An event whose time has come, taken for a minute so that no other replica takes it too. */
   takeDue(): Promise<{ readonly event: Event; readonly attempts: number } | undefined>;
+  /** Makes an event that was taken due at once, for another process: this one stops, and its lease would last a minute. */
+  release(event: Event): Promise<void>;
   /** The time until the next event is due; Infinity without one. */
   untilDueMs(): Promise<number>;
 }
@@ -67,6 +69,9 @@ export function failedEvents(pool: pg.Pool, consumer: string): FailedEvents {
           RETURNING event, attempts`,
       );
       return row && { event: fromBinary(EventSchema, row.event), attempts: row.attempts };
+    },
+    async release({ id }) {
+      await rows('UPDATE bus.failed_event SET due_at = now() WHERE consumer = $1 AND event_id = $2', id);
     },
     async untilDueMs() {
       const [row] = await rows<{ ms: number | null }>(

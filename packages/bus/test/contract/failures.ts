@@ -119,6 +119,27 @@ export function survivesFailures({ name, replica, failedRows }: Harness): void {
     expect(after).toEqual([(before?.length ?? 0) + 1]);
   });
 
+  test('a retry that its replica breaks off because it stops is taken by another one at once', async () => {
+    const [first, second] = [replica(), replica()];
+    const attempts: number[] = [];
+    let retrying = false;
+    first.consume({
+      order: 'parallel',
+      backoffMs: [20],
+      async handle(_event, { attempt, signal }) {
+        if (attempt === 1) throw new Error('not yet');
+        retrying = true;
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    await first.bus.publish(name(), [taskEvent('poor')]);
+    await eventually(() => retrying);
+    await first.stop();
+    second.consume({ order: 'parallel', handle: failing(0, attempts) });
+    await eventually(() => attempts.length === 1);
+    expect(attempts).toEqual([2]);
+  });
+
   test.each(orders)('%s: a handler that ends because its replica stops has not failed', async (order) => {
     const [first, second] = [replica(), replica()];
     let begun = false;
