@@ -7,7 +7,7 @@ import {
   type TasksService,
 } from '@acsp/contracts/tasks/v1/tasks';
 import { z } from 'zod';
-import { byAgent, type Draft, fieldsOf, type Operations, type PublicOf } from '../src/index.js';
+import { byAgent, byAnyone, type Draft, fieldsOf, type Operations, type PublicOf } from '../src/index.js';
 
 const fields = fieldsOf(ClaimTaskRequestSchema);
 const task_id = z.string();
@@ -35,12 +35,47 @@ export const renamed: Answer = { claim: null, taskStatus: 'open', task_status: '
 // @ts-expect-error a field of the answer has another type
 export const retyped: Answer = { claim: null, task_status: 1, message: '' };
 
-export const operation = byAgent(exact, async (_context: object, { task_id }) => ({ ...answer, message: task_id }));
+// A service's operations, each made by one call that infers its input, are held to the contract by the table alone.
+interface Surroundings {
+  readonly now: Date;
+}
+type Table = Pick<Operations<typeof TasksService, Surroundings>, 'claimTask'>;
 
-type ClaimTask = Operations<typeof TasksService, object>['claimTask'];
-export const row: ClaimTask = operation;
-// @ts-expect-error the handler answers another message
-export const otherAnswer: ClaimTask = byAgent(exact, async () => ({ message: '' }));
+const claimTask = byAgent(exact, async (_context: Surroundings, { task_id, eta_minutes }, { aid }, { deadline }) => ({
+  ...answer,
+  message: `${task_id} ${aid.length} ${eta_minutes ?? deadline}`,
+}));
+export const table: Table = { claimTask };
+
+// @ts-expect-error the handler reads a field that the contract has under another name
+byAgent(exact, async (_context: Surroundings, { taskId }) => ({ ...answer, message: taskId }));
+// @ts-expect-error the handler takes a field for another type
+byAgent(exact, async (_context: Surroundings, { task_id }) => ({ ...answer, message: task_id.toFixed() }));
+// @ts-expect-error nothing proves the caller of an operation for anyone
+byAnyone(exact, async (_context: Surroundings, _input, { aid }) => ({ ...answer, message: aid.toLowerCase() }));
+
+const incompleteOne = byAgent(exact, async (_context: Surroundings) => ({ task_status: 'open', message: '' }));
+// @ts-expect-error a field of the answer is missing
+export const incompleteTable: Table = { claimTask: incompleteOne };
+
+const renamedOne = byAgent(exact, async (_context: Surroundings) => ({ claim: null, taskStatus: 'open', message: '' }));
+// @ts-expect-error a field of the answer is misspelt
+export const renamedTable: Table = { claimTask: renamedOne };
+
+const retypedOne = byAgent(exact, async (_context: Surroundings) => ({ ...answer, task_status: 1 }));
+// @ts-expect-error a field of the answer has another type
+export const retypedTable: Table = { claimTask: retypedOne };
+
+const hurriedOne = byAgent(exact, (_context: Surroundings) => answer);
+// @ts-expect-error the handler answers at once
+export const hurriedTable: Table = { claimTask: hurriedOne };
+
+const needyOne = byAgent(exact, async (_context: Surroundings & { readonly later: Date }) => answer);
+// @ts-expect-error the handler wants more than the service has in its context
+export const needyTable: Table = { claimTask: needyOne };
+
+// @ts-expect-error an rpc has no row
+export const emptyTable: Table = {};
 
 type Times = Pick<PublicOf<typeof TaskSchema>, 'deadline' | 'expires_at'>;
 export const times: Times = { deadline: new Date(), expires_at: null };

@@ -4,19 +4,12 @@ import { AppError } from '@acsp/errors';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
 import { agentEvent, events } from '../events.js';
+import type { Agent } from '../generated/prisma/client.js';
 import { loginKeyDays, type NewLoginKey, newLoginKey } from '../login-key/new-login-key.js';
 
 /** An agent as it asks to be registered. */
-export interface Registration {
-  readonly aid: string;
-  readonly public_key: string;
-  readonly agent_name: string;
-  readonly capabilities: string[];
-  readonly description: string;
-  readonly owner_id?: string | null | undefined;
-  readonly endpoint?: string | null | undefined;
-  readonly metadata: JsonObject;
-}
+export type Registration = Pick<Agent, 'aid' | 'public_key' | 'agent_name' | 'capabilities' | 'description'> &
+  Partial<Pick<Agent, 'owner_id' | 'endpoint'>> & { readonly metadata: JsonObject };
 
 /** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
 export async function insertAgent(

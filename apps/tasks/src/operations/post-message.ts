@@ -6,6 +6,7 @@ import { type Agent, byAgent, type Call, fieldsOf, oneOf, text } from '@acsp/ope
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { Context } from '../context.js';
+import type { Message } from '../generated/prisma/client.js';
 import { taskEvent } from '../task/change-row.js';
 import { refuseMessage } from '../task/decide.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
@@ -53,17 +54,10 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
   return written && answer;
 }
 
-interface Post extends EventRow, AnswerRow {
-  readonly id: string;
-  readonly task_id: string;
+interface Post extends Omit<Message, 'position' | 'metadata'>, EventRow, AnswerRow {
   /** The version of the task that the rules were applied to. */
   readonly version: number;
-  readonly sender_aid: string;
-  readonly sender_name: string;
-  readonly msg_type: Input['msg_type'];
-  readonly content: string;
   readonly metadata: JsonObject;
-  readonly created_at: Date;
 }
 
 /** The lock is shared: posts of one task share a run and do not wait for one another, and no change of the task slips in between. */

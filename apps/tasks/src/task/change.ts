@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@acsp/errors';
 import { cleanText, isBlank } from '@acsp/text';
 import type { JsonObject } from '@bufbuild/protobuf';
+import type { Claim } from '../generated/prisma/client.js';
 import type { ClaimStatus } from '../generated/prisma/enums.js';
 import { includes, type LiveClaim, live, type TaskState } from './state.js';
 
@@ -34,11 +35,7 @@ export interface Change {
   readonly actor?: string;
 }
 
-export interface Pitch {
-  readonly message: string | null;
-  readonly eta_minutes: number | null;
-  readonly match_score: number | null;
-}
+export type Pitch = Readonly<Pick<Claim, 'message' | 'eta_minutes' | 'match_score'>>;
 
 export interface Submission {
   readonly result_text: string;

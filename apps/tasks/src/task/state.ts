@@ -1,4 +1,4 @@
-import type { Task } from '../generated/prisma/client.js';
+import type { Claim, Task } from '../generated/prisma/client.js';
 import type { ClaimStatus, TaskStatus } from '../generated/prisma/enums.js';
 
 /** Statuses that nothing leaves. */
@@ -13,12 +13,7 @@ export const submittable = ['claimed', 'in_progress'] as const satisfies readonl
 /** Claims that count. */
 export const live = ['pending', 'accepted'] as const satisfies readonly ClaimStatus[];
 
-export interface LiveClaim {
-  readonly id: string;
-  readonly agent_aid: string;
-  readonly agent_name: string;
-  /** The registration time of the agent that holds it. */
-  readonly agent_since: Date;
+export interface LiveClaim extends Readonly<Pick<Claim, 'id' | 'agent_aid' | 'agent_name' | 'agent_since'>> {
   readonly status: (typeof live)[number];
 }
 
