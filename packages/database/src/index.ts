@@ -21,3 +21,4 @@ export {
 } from './open-database.js';
 export { openPostgres, type Postgres } from './open-postgres.js';
 export { createQuery } from './query.js';
+export { patience, untilWritten } from './until-written.js';

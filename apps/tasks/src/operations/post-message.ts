@@ -1,6 +1,14 @@
 import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
 import { PostMessageRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { type AnswerRow, answerColumns, answerRow, type BatchStatement, keepAnswers, newId } from '@acsp/database';
+import {
+  type AnswerRow,
+  answerColumns,
+  answerRow,
+  type BatchStatement,
+  keepAnswers,
+  newId,
+  untilWritten,
+} from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { type Agent, byAgent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
@@ -11,7 +19,6 @@ import { taskEvent } from '../task/change-row.js';
 import { refuseMessage } from '../task/decide.js';
 import { callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { readTask } from '../task/known-tasks.js';
-import { untilWritten } from '../task/until-written.js';
 
 const fields = fieldsOf(PostMessageRequestSchema)({
   aid: callerAid,

@@ -1,4 +1,4 @@
-import { answerRow } from '@acsp/database';
+import { answerRow, patience, untilWritten } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Call } from '@acsp/operation';
 import type { Context } from '../context.js';
@@ -6,7 +6,6 @@ import { applied, type Change, type Decision } from './change.js';
 import { changeRow, writeChanges } from './change-row.js';
 import { readTask, remember } from './known-tasks.js';
 import type { TaskState } from './state.js';
-import { patience, untilWritten } from './until-written.js';
 
 /** A change as it is written. */
 export interface Made {

@@ -1,5 +1,13 @@
 import type { EventRow } from '@acsp/bus';
-import { type AnswerRow, answerColumns, answerRow, type BatchStatement, keepAnswers, newId } from '@acsp/database';
+import {
+  type AnswerRow,
+  answerColumns,
+  answerRow,
+  type BatchStatement,
+  keepAnswers,
+  newId,
+  untilWritten,
+} from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
 import type { Context } from '../context.js';
@@ -11,7 +19,6 @@ import type { TaskDraft } from './fields.js';
 import { readTask, remember } from './known-tasks.js';
 import { presentTask } from './present.js';
 import { stateColumns, type TaskState } from './state.js';
-import { untilWritten } from './until-written.js';
 
 /** Writes a new task, a root or a subtask of a parent that takes one from this agent, and answers with it. */
 export async function insertTask(context: Context, draft: TaskDraft, creator: Agent, call: Call) {

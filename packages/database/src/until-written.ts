@@ -10,7 +10,7 @@ export const patience = (call: Call | undefined): number =>
   Math.min(call?.deadline ?? Number.POSITIVE_INFINITY, Date.now() + patienceMs);
 
 /**
- * Tries a write that rests on a version of a task again and again, with a random backoff, so that two replicas do not keep in step. An attempt
+ * Tries a write that rests on rows as they were read again and again, with a random backoff, so that two replicas do not keep in step. An attempt
  * answers undefined where another change was faster or holds the row. Throws SERVICE_UNAVAILABLE when time runs out or the caller has gone.
  */
 export async function untilWritten<Written extends object>(
@@ -23,5 +23,5 @@ export async function untilWritten<Written extends object>(
     await pause(Math.random() * Math.min(2 ** tried, 50), call?.signal);
     if (call?.signal.aborted) break;
   }
-  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The task is changing too fast, or is locked' });
+  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'What this changes is changing too fast, or is locked' });
 }
