@@ -5,7 +5,7 @@ import { clientAddress, type Trust } from './client-address.js';
 import { type RequestTarget, readTarget } from './request-target.js';
 
 /** The caller, as its credential shows it. */
-export type Caller = Pick<Principal, 'aid' | 'claimedAid' | 'name' | 'via' | 'registeredAt'>;
+export type Caller = Pick<Principal, 'aid' | 'claimedAid' | 'name' | 'via' | 'signed' | 'registeredAt'>;
 
 /** One request on its way through the gateway, and what became known of it so far. */
 export interface Exchange extends RequestTarget {

@@ -28,6 +28,8 @@ export interface TextRule extends Codes {
   readonly max: number;
   /** Takes markup out, as in the texts of tasks. */
   readonly clean?: boolean;
+  /** The code of a text without a visible character; `code` when absent. */
+  readonly blank?: ErrorCode;
 }
 
 /** Text of 1 to `max` code points with a visible one among them, free of NUL and unpaired surrogates; otherwise kept to the letter. */
@@ -39,7 +41,7 @@ export function text(rule: TextRule) {
       return refuse(context, code, fault === 'nul' ? 'must not contain NUL' : 'must not contain unpaired surrogates');
     if (codePointLength(value) > rule.max) return refuse(context, code, `at most ${rule.max} characters`);
     const kept = rule.clean ? cleanText(value) : value;
-    return isBlank(kept) ? refuse(context, code, 'must not be empty') : kept;
+    return isBlank(kept) ? refuse(context, rule.blank ?? code, 'must not be empty') : kept;
   });
 }
 
@@ -82,10 +84,11 @@ export function textList({ min = 0, max, maxLength, clean, ...codes }: ListRule)
 }
 
 /** A JSON object of at most `maxBytes` in compact form and 16 levels. */
-export function jsonObject({ code, maxBytes }: { readonly code: ErrorCode; readonly maxBytes: number }) {
+export function jsonObject({ maxBytes, ...codes }: Codes & { readonly maxBytes: number }) {
+  const { code, missing = code } = { code: 'INVALID_FIELD' as ErrorCode, ...codes };
   return z.unknown().transform((value, context): JsonObject => {
     const fault = jsonFault(value, { maxBytes, maxDepth: 16 });
-    return fault === undefined ? (value as JsonObject) : refuse(context, code, fault);
+    return fault === undefined ? (value as JsonObject) : refuse(context, value === undefined ? missing : code, fault);
   });
 }
 

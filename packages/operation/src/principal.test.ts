@@ -1,7 +1,14 @@
 import { createPrincipals, type Principal, secretList } from './principal.js';
 
 const agent: Principal = {
-  ...{ aid: 'a'.repeat(50), name: 'Mara, the editor', via: 'login_key', requestId: 'r-1', registeredAt: 7 },
+  ...{
+    aid: 'a'.repeat(50),
+    name: 'Mara, the editor',
+    via: 'login_key',
+    requestId: 'r-1',
+    registeredAt: 7,
+    signed: true,
+  },
   ...{ rpc: 'acsp.tasks.v1.TasksService/ClaimTask', claimedAid: 'b'.repeat(50), idempotency: { key: 'k', print: 'p' } },
 };
 const refused = expect.objectContaining({ code: 'AUTH_REQUIRED' });

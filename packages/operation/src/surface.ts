@@ -17,6 +17,8 @@ export interface SignatureRule {
   readonly driftCode: ErrorCode;
   /** The error of a request without a signature. */
   readonly missingCode: ErrorCode;
+  /** A request by a login key may carry a signature besides, which must verify then. */
+  readonly besides: boolean;
 }
 
 /** How agents reach an rpc, from the option `(acsp.edge.v1.edge)` beside it, with its defaults filled in. */
@@ -107,6 +109,7 @@ function ruleOf(rule: Signature | undefined): SignatureRule {
     driftSeconds: rule?.driftSeconds || 300,
     driftCode: (rule?.driftCode || 'TIMESTAMP_OUT_OF_RANGE') as ErrorCode,
     missingCode: (rule?.missingCode || 'AUTH_REQUIRED') as ErrorCode,
+    besides: rule?.besides ?? false,
   };
 }
 

@@ -43,7 +43,7 @@ test('an rpc has the defaults of the interface', () => {
       ...{ body: undefined, answer: undefined, desc },
       signature: {
         ...{ signer: 'agent', aid: ['aid'], field: 'signature', timeField: 'timestamp', timeOptional: false },
-        ...{ driftSeconds: 300, driftCode: 'TIMESTAMP_OUT_OF_RANGE', missingCode: 'AUTH_REQUIRED' },
+        ...{ driftSeconds: 300, driftCode: 'TIMESTAMP_OUT_OF_RANGE', missingCode: 'AUTH_REQUIRED', besides: false },
       },
     },
   ]);
@@ -52,7 +52,7 @@ test('an rpc has the defaults of the interface', () => {
 test('an rpc says what differs from them', () => {
   const signature = {
     ...{ signer: Signer.HOLDER, aid: ['from', 'aid'], field: 'sig', timeField: 'ts', timeOptional: true },
-    ...{ driftSeconds: 60, driftCode: 'INVALID_TIMESTAMP', missingCode: 'INVALID_SIGNATURE' },
+    ...{ driftSeconds: 60, driftCode: 'INVALID_TIMESTAMP', missingCode: 'INVALID_SIGNATURE', besides: true },
   };
   const option = {
     ...{ by: [SIGNATURE], limit: 'public', given: ['q'], status: 201, maxBodyBytes: 2_097_152, signature },

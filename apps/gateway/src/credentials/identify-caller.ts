@@ -30,9 +30,17 @@ const checks: Readonly<Record<Credential, Check>> = {
 export async function identifyCaller(gateway: Context, call: Call): Promise<Caller> {
   for (const credential of call.route.by) {
     const caller = await checks[credential](gateway, call);
-    if (caller !== undefined) return caller;
+    if (caller !== undefined) return call.route.signature.besides ? withSignature(gateway, call, caller) : caller;
   }
   throw new AppError('AUTH_REQUIRED', { detail: `Authentication required: ${waysOf(call.route).join(', or ')}` });
+}
+
+/** A request by a login key may be signed besides: recipients see that its sender holds the key pair. */
+async function withSignature(gateway: Context, call: Call, caller: Caller): Promise<Caller> {
+  const signer = await bySignature(gateway, call);
+  if (signer === undefined) return caller;
+  if (signer.aid !== caller.aid) throw new AppError('AID_MISMATCH');
+  return { ...caller, signed: true };
 }
 
 async function byAid(_: Context, call: Call): Promise<Caller> {
