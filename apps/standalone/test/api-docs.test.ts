@@ -9,7 +9,8 @@ import { type Block, blocksOf } from './tour/blocks.js';
 // The pages of docs/api say what the tables of the services say.
 
 const read = (page: string) => readFile(new URL(`../../../docs/api/${page}`, import.meta.url), 'utf8');
-const [common, identity, tasks] = [await read('README.md'), await read('identity.md'), await read('tasks.md')];
+const common = await read('README.md');
+const pages = await Promise.all(['identity.md', 'messaging.md', 'tasks.md'].map(read));
 
 /** The cells of the rows of a page that begin with a name in code. */
 const rowsOf = (markdown: string): string[][] =>
@@ -28,8 +29,9 @@ test('lists every error code with its status and title', () => {
 });
 
 test('names no code that there is not', () => {
-  const pages = [common, identity, tasks].join('\n');
-  const codes = [...pages.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code]) => code as string);
+  const codes = [...[common, ...pages].join('\n').matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(
+    ([, code]) => code as string,
+  );
   expect(codes.filter((code) => !isErrorCode(code))).toEqual([]);
 });
 
@@ -62,7 +64,7 @@ interface Section {
   readonly text: string;
 }
 
-const sections: Section[] = [identity, tasks].flatMap((page) =>
+const sections: Section[] = pages.flatMap((page) =>
   page.split('\n## ').flatMap((text) => {
     const http = /^(?:GET|POST) \/api\/acsp\S*?(?=:?\s)/.exec(text)?.[0];
     if (http === undefined) return [];

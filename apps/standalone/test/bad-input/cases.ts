@@ -1,9 +1,10 @@
+import { Credential } from '@acsp/contracts/edge/v1/edge';
 import type { ErrorCode } from '@acsp/errors';
 import type { Sending } from '../harness.js';
 import { badCredentials, type Others } from './credentials.js';
 import { type Draft, draftOf, withField, write } from './requests.js';
 import type { Sample } from './samples.js';
-import { gatewayFields, hasAlternative, type Target } from './targets.js';
+import { gatewayFields, hasAlternative, ownFields, type Target } from './targets.js';
 import { bodyValues, deepList, urlValues, type Value } from './values.js';
 
 export interface Case {
@@ -35,9 +36,11 @@ export interface FieldValue extends Value {
 export function fieldValues(target: Target, sample: Sample): FieldValue[] {
   const draft = draftOf(target, sample);
   const inUrl = target.http.startsWith('GET');
-  const values = [...target.fields, ...gatewayFields(target.route)].flatMap((field) => {
+  const values = [...ownFields(target), ...gatewayFields(target.route)].flatMap((field) => {
     const own = draft.texts[field.name];
-    const made = inUrl ? urlValues(field, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
+    // A parameter of the path names a thing that is there, whatever texts its schema takes.
+    const named = target.route.path.includes(`{${field.name}}`) ? { ...field, accepts: () => false } : field;
+    const made = inUrl ? urlValues(named, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
     return made.map((value) => ({ ...value, name: field.name })).filter((value) => isNew(target, sample, value, own));
   });
   return inUrl ? values : [...values, ...unknownMembers(draft)];
@@ -74,7 +77,10 @@ export function caseOf(target: Target, sample: Sample, { name, label, text, expe
 /** Every fault of the credential alone. */
 export function credentialCases(target: Target, sample: Sample, others: Others): Case[] {
   const draft = draftOf(target, sample);
-  const cases = badCredentials(draft, others).map(({ label, draft: bad, codes }) => written(label, bad, codes));
+  const needless = target.route.by.includes(Credential.AID);
+  const cases = badCredentials(draft, others)
+    .filter(({ codes }) => !(needless && codes.includes('AUTH_REQUIRED')))
+    .map(({ label, draft: bad, codes }) => written(label, bad, codes));
   if (target.closedToOthers) {
     const byOther = { ...draft, texts: { ...draft.texts, aid: undefined }, bearer: others.other.loginKey };
     cases.push(written('a task of others', byOther, ['PERMISSION_DENIED', 'NOT_ASSIGNED', 'NOT_TARGET']));

@@ -176,4 +176,42 @@ const identity: Record<string, Make> = {
   verifyAid: ({ ann }) => ({ fields: { aid: ann.aid } }),
 };
 
-export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks };
+const greeting = { thread_id: 'greetings', metadata: { a: 1 } };
+
+const messaging: Record<string, Make> = {
+  sendDirect: ({ ann, bob }) => ({
+    agent: ann,
+    fields: {
+      ...{ sender_aid: ann.aid, from: ann.aid, recipient_aid: bob.aid, to: bob.aid },
+      ...{ content: 'Hello', message: 'Hello' },
+      message_type: 'notification',
+      metadata: { a: 1 },
+    },
+  }),
+  sendMessage: ({ ann, bob }) => ({
+    agent: ann,
+    fields: { ...greeting, aid: ann.aid, target_aid: bob.aid, content: 'Hello', msg_type: 'request' },
+  }),
+  getInbox: ({ ann }) => ({ agent: ann, fields: { aid: ann.aid, limit: '10', offset: '1', unread: 'true' } }),
+  markInboxRead: ({ ann }) => ({ agent: ann, fields: { aid: ann.aid, message_ids: [uuid], all: true } }),
+  broadcastDirect: ({ ann, bob }) => ({
+    agent: ann,
+    fields: { aid: ann.aid, to_aids: [bob.aid], body: 'Hello' },
+  }),
+  getHistory: ({ ann, bob }) => ({
+    agent: ann,
+    fields: {
+      aid: ann.aid,
+      with_aid: bob.aid,
+      thread_id: 'greetings',
+      limit: '10',
+      before: '2030-01-01T00:00:00Z',
+    },
+  }),
+  propose: ({ ann, bob }) => ({
+    agent: ann,
+    fields: { aid: ann.aid, to_aid: bob.aid, proposal: { type: 'trade', offer: 'stones', request: 'sand' } },
+  }),
+};
+
+export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging };

@@ -37,6 +37,10 @@ export const targets: readonly Target[] = services.flatMap(({ name: service, ope
   }),
 );
 
+/** The fields that the service judges: a signature beside a login key is the gateway's. */
+export const ownFields = ({ fields, route: { signature } }: Target): Field[] =>
+  fields.filter(({ name }) => !(signature.besides && [signature.field, signature.timeField].includes(name)));
+
 /** True when another operation of the same path serves the sample once this field is gone. */
 export function hasAlternative({ route }: Target, { fields }: Sample, name: string): boolean {
   const { [name]: _gone, ...rest } = fields;
@@ -46,7 +50,7 @@ export function hasAlternative({ route }: Target, { fields }: Sample, name: stri
 
 /** The credential that the request carries. */
 export function proofOf({ by }: Route): Proof {
-  if (by.includes(Credential.SIGNATURE)) return 'signature';
+  if (by[0] === Credential.SIGNATURE) return 'signature';
   if (by.includes(Credential.LOGIN_KEY_IN_BODY)) return 'login_key_body';
   return by.includes(Credential.NONE) ? 'none' : 'login_key';
 }

@@ -32,8 +32,12 @@ export function bodyValues(field: Field, sample: unknown): Value[] {
 }
 
 /** The same for a parameter of the query or the path, which is always text: the values are not JSON, but as a URL has them. */
-export function urlValues({ kind, json, required }: Field, sample: string): Value[] {
+export function urlValues(field: Field, sample: string): Value[] {
+  const { kind, json, required } = field;
   const { minimum = 0, maximum = 0 } = json;
+  /** Texts of any kind take what is no value of another type; a broken escape is one of them. */
+  const takes = (text: string) =>
+    json.enum?.includes(text) || (isFreeText(field) && field.accepts(new URLSearchParams(`x=${text}`).get('x')));
   const limits = kind === 'integer' && [
     ...[minimum, maximum].map((value) => judged('at the limit', String(value), true)),
     ...[minimum - 1, maximum + 1].map((value) => refused('beyond the limit', String(value))),
@@ -41,15 +45,17 @@ export function urlValues({ kind, json, required }: Field, sample: string): Valu
   return [
     { label: 'missing', text: undefined, expected: required ? 'refused' : 'accepted' },
     ...['', '%20', 'null', 'true', '1.5', '[]', '%7B%22a%22%3A1%7D', '__proto__', 'constructor'].map((text) =>
-      refused(`"${text}"`, text),
+      judged(`"${text}"`, text, takes(text)),
     ),
     refused('NUL', `${sample}%00`),
-    refused('unpaired surrogate', `${sample}%ED%A0%80`),
-    refused('broken escape', `${sample}%E0%A4%A`),
+    judged('unpaired surrogate', `${sample}%ED%A0%80`, takes(`${sample}%ED%A0%80`)),
+    judged('broken escape', `${sample}%E0%A4%A`, takes(`${sample}%E0%A4%A`)),
     refused('much too long', sample + 'x'.repeat(5_000)),
     ...(limits || []),
   ];
 }
+
+const isFreeText = ({ kind, json }: Field) => kind === 'text' && json.enum === undefined && json.pattern === undefined;
 
 const plain = { text: '"x"', integer: '7', boolean: 'true', list: '["x"]', object: '{"a":1}' };
 
@@ -70,7 +76,8 @@ const ofKind: Record<Field['kind'], (field: Field, sample: unknown) => Value[]> 
   list: (field, sample) => {
     const [item] = sample as string[];
     const { minItems = 0, maxItems = 0 } = field.json;
-    const items = (count: number) => JSON.stringify(Array.from({ length: count }, (_, i) => `${item} ${i}`));
+    const another = (i: number) => (field.accepts([`${item} ${i}`]) ? `${item} ${i}` : item);
+    const items = (count: number) => JSON.stringify(Array.from({ length: count }, (_, i) => another(i)));
     const ofItem = textValues((value) => field.accepts([value]), String(item), false);
     return [
       judged('empty', '[]', minItems === 0),

@@ -1,0 +1,45 @@
+import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
+import { AppError } from '@acsp/errors';
+import type { Peer } from '@acsp/service';
+
+/** Answers which of these agents are active. Throws SERVICE_UNAVAILABLE while identity is away. */
+export type Directory = (aids: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/** The limit of BatchGetAgents. */
+const maxAids = 100;
+
+interface Question {
+  readonly aids: Set<string>;
+  readonly active: Promise<ReadonlySet<string>>;
+}
+
+/** While a look-up is in flight, further AIDs gather for the next one: a sender costs a part of a call to identity, not a call. */
+export function createDirectory(identity: Pick<Peer<typeof IdentityService>, 'batchGetAgents'>): Directory {
+  let last: Promise<unknown> = Promise.resolve();
+  let gathering: Question | undefined;
+
+  function gather(): Question {
+    const aids = new Set<string>();
+    const active = last.then(async () => {
+      if (gathering?.aids === aids) gathering = undefined;
+      const { agents } = await identity.batchGetAgents({ aids: [...aids] });
+      return new Set(agents.map(({ aid }) => aid));
+    });
+    last = active.catch(() => {});
+    return { aids, active };
+  }
+
+  return (aids) => {
+    if (gathering === undefined || gathering.aids.size + aids.length > maxAids) gathering = gather();
+    for (const aid of aids) gathering.aids.add(aid);
+    return gathering.active;
+  };
+}
+
+/** Throws TARGET_NOT_FOUND unless all of them are active. */
+export async function requireActive(directory: Directory, aids: readonly string[]): Promise<void> {
+  const active = await directory(aids);
+  const missing = aids.find((aid) => !active.has(aid));
+  if (missing !== undefined)
+    throw new AppError('TARGET_NOT_FOUND', { detail: `No active agent with the AID ${missing}` });
+}

@@ -1,0 +1,21 @@
+import { IdentityService } from '@acsp/contracts/identity/v1/identity';
+import type { BaseContext, Peer } from '@acsp/service';
+import { z } from 'zod';
+import { createDirectory, type Directory } from './agents/directory.js';
+import type { PrismaClient } from './generated/prisma/client.js';
+
+/** The variables of messaging besides those of every service; README.md lists them for operators. */
+export const variables = {
+  IDENTITY_GRPC: z.string(),
+};
+
+export interface Context extends BaseContext<PrismaClient, typeof variables> {
+  readonly identity: Peer<typeof IdentityService>;
+  /** Active agents, by AID. */
+  readonly directory: Directory;
+}
+
+export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
+  const identity = base.peer(IdentityService, base.config.IDENTITY_GRPC);
+  return { ...base, identity, directory: createDirectory(identity) };
+}

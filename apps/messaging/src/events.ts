@@ -1,0 +1,8 @@
+import { defineEvents } from '@acsp/bus';
+import { MailboxEventSchema, MessageEventSchema, NoticeEventSchema } from '@acsp/contracts/messaging/v1/events';
+
+export const events = defineEvents({
+  message: MessageEventSchema,
+  notice: NoticeEventSchema,
+  mailbox: MailboxEventSchema,
+});
