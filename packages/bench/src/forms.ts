@@ -6,6 +6,7 @@ import { comparisonTable, cycleTable, ratioOf } from './report.js';
 import { createTask } from './scenarios/create-task.js';
 import { cycle } from './scenarios/cycle.js';
 import { makeAccounts, makeFixtures } from './scenarios/fixtures.js';
+import { inbox, sendMessage } from './scenarios/messages.js';
 import { board, ownTasks, taskDetails } from './scenarios/read-tasks.js';
 import { register } from './scenarios/register.js';
 import { startBaseline } from './sides/baseline.js';
@@ -13,7 +14,7 @@ import { startDistributed } from './sides/distributed.js';
 import type { Environment, Side } from './sides/side.js';
 import { startStandalone } from './sides/standalone.js';
 
-export const scenarios = [taskDetails, board, ownTasks, createTask, cycle, register];
+export const scenarios = [taskDetails, board, ownTasks, createTask, cycle, register, sendMessage, inbox];
 
 type Run = (environment: Environment, options: Options, stack: Stack) => Promise<string>;
 
@@ -29,7 +30,7 @@ const runDistributed: Run = async (environment, options, stack) => {
   const side = stack.use(await startDistributed(environment));
   const baseline = stack.use(await startBaseline('distributed', 2, environment));
   return comparisonTable(
-    'Distributed: gateway, identity and tasks',
+    'Distributed: gateway, identity, tasks and messaging',
     await compareAll(side, baseline, environment, options),
   );
 };

@@ -12,7 +12,7 @@ const quick: Pace = { rounds: 1, seconds: 2, warmUpSeconds: 1 };
 
 /**
  * `--quick`: a look, not a measurement. `--only standalone,list`: of the forms (standalone, distributed, grpc) and of the scenarios (details, list,
- * create, cycle, register) those named; where none of a kind is named, all of it. Throws on a name that nobody has.
+ * create, cycle, register, send, inbox) those named; where none of a kind is named, all of it. Throws on a name that nobody has.
  */
 export function readOptions(args: readonly string[], forms: readonly string[], scenarios: readonly string[]): Options {
   const { values } = parseArgs({

@@ -6,7 +6,9 @@ import { v7 as uuidv7 } from 'uuid';
 import {
   createTables,
   insertAgent,
+  insertMessage,
   insertTask,
+  selectInbox,
   selectOwnTasks,
   selectTask,
   selectTasks,
@@ -60,6 +62,10 @@ function addRoutes(app: Express, pool: pg.Pool): void {
   app.post('/api/acsp/tasks/update', ({ body }, response) =>
     answer(response, 200, updateTask, [body.task_id, body.status, body.assigned_aid, body.result_text]),
   );
+  app.post('/api/acsp/message/send', ({ body }, response) =>
+    answer(response, 201, insertMessage, [uuidv7(), body.target_aid, body.aid, 'bench', body.content]),
+  );
+  app.get('/api/acsp/inbox', ({ query: { aid } }, response) => answer(response, 200, selectInbox, [aid]));
   app.post('/api/acsp/register', ({ body }, response) =>
     answer(response, 201, insertAgent, [
       randomBytes(25).toString('hex'),

@@ -36,6 +36,20 @@ const tables = `
   );
   CREATE INDEX IF NOT EXISTS task_created_at ON task (created_at DESC) WHERE status = 'open';
   CREATE INDEX IF NOT EXISTS task_creator_aid ON task (creator_aid, created_at DESC);
+  CREATE TABLE IF NOT EXISTS message (
+    id uuid PRIMARY KEY,
+    to_aid text NOT NULL,
+    from_aid text NOT NULL,
+    from_name text NOT NULL,
+    content text NOT NULL,
+    msg_type text NOT NULL DEFAULT 'text',
+    thread_id text,
+    metadata jsonb NOT NULL DEFAULT '{}',
+    read boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS message_to_aid ON message (to_aid, created_at DESC);
+  CREATE INDEX IF NOT EXISTS message_from_aid ON message (from_aid, created_at DESC);
   CREATE TABLE IF NOT EXISTS agent (
     aid text PRIMARY KEY,
     public_key text NOT NULL,
@@ -84,4 +98,15 @@ export const insertAgent = {
   name: 'insert-agent',
   text: `INSERT INTO agent (aid, public_key, agent_name, capabilities, description, created_at)
     VALUES ($1, $2, $3, $4, $5, now()) RETURNING *`,
+};
+
+export const insertMessage = {
+  name: 'insert-message',
+  text: `INSERT INTO message (id, to_aid, from_aid, from_name, content, created_at) VALUES ($1, $2, $3, $4, $5, now()) RETURNING *`,
+};
+
+export const selectInbox = {
+  name: 'select-inbox',
+  list: true,
+  text: 'SELECT * FROM message WHERE to_aid = $1 ORDER BY created_at DESC LIMIT 20',
 };

@@ -9,11 +9,11 @@ export interface Distributed extends Side {
   readonly tasksAddress: string;
 }
 
-/** Gateway, identity and tasks, each a process, on PostgreSQL, JetStream and Redis. */
+/** Gateway, identity, tasks and messaging, each a process, on PostgreSQL, JetStream and Redis. */
 export async function startDistributed({ servers, logDir }: Environment): Promise<Distributed> {
   const { postgres, nats, redis } = servers;
   const stack = createStack();
-  const [port, identityHttp, identityGrpc, tasksHttp, tasksGrpc] = await freePorts(5);
+  const [port, identityHttp, identityGrpc, tasksHttp, tasksGrpc, messagingHttp, messagingGrpc] = await freePorts(7);
   const common = {
     PRINCIPAL_SECRET: principalSecret,
     NATS_URL: nats.url,
@@ -33,9 +33,15 @@ export async function startDistributed({ servers, logDir }: Environment): Promis
       HTTP_PORT: `${tasksHttp}`,
       GRPC_PORT: `${tasksGrpc}`,
     });
+    const messaging = await start('messaging', {
+      DATABASE_URL: await postgres.database('distributed_messaging'),
+      HTTP_PORT: `${messagingHttp}`,
+      GRPC_PORT: `${messagingGrpc}`,
+    });
     const gateway = await start('gateway', {
       PORT: `${port}`,
       IDENTITY_URL: `http://127.0.0.1:${identityHttp}`,
+      MESSAGING_URL: `http://127.0.0.1:${messagingHttp}`,
       TASKS_URL: `http://127.0.0.1:${tasksHttp}`,
       RATE_LIMIT_SCALE: limitScale,
     });
@@ -43,7 +49,7 @@ export async function startDistributed({ servers, logDir }: Environment): Promis
       name: 'acsp',
       url: `http://127.0.0.1:${port}`,
       tasksAddress: `127.0.0.1:${tasksGrpc}`,
-      servers: [gateway, identity, tasks, postgres, nats, redis],
+      servers: [gateway, identity, tasks, messaging, postgres, nats, redis],
       [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
     };
   } catch (error) {
