@@ -59,9 +59,13 @@ test('getSigningKey shows the key of an active agent, and nothing that is not fo
 test('batchGetAgents shows the active ones among some agents', async () => {
   const [ann, bob, eve] = [await registered(identity), await registered(identity), await registered(identity)];
   await identity.call(eve, 'POST /revoke', { aid: eve.aid });
-  const { agents } = await peer.batchGetAgents({ aids: [ann.aid, bob.aid, eve.aid, newcomer().aid, ann.aid] });
+  const aids = [ann.aid, bob.aid, eve.aid, newcomer().aid, ann.aid];
+  const { agents, registered_at } = await peer.batchGetAgents({ aids });
   expect(agents.map(({ aid }) => aid).sort()).toEqual([ann.aid, bob.aid].sort());
   expect(agents[0]).toEqual({ ...profile, aid: agents[0]?.aid, metadata: {} });
+  const rows = await identity.context.database.prisma.agent.findMany({ where: { aid: { in: aids } } });
+  const created = (aid: string) => rows.find((row) => row.aid === aid)?.created_at;
+  expect(registered_at).toEqual(agents.map(({ aid }) => created(aid)));
   expect((await peer.batchGetAgents({ aids: [] })).agents).toEqual([]);
   await expect(peer.batchGetAgents({ aids: Array(101).fill(ann.aid) })).rejects.toEqual(code('INVALID_FIELD'));
   await expect(peer.batchGetAgents({ aids: ['x'] })).rejects.toEqual(code('INVALID_AID'));

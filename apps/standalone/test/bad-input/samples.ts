@@ -178,7 +178,46 @@ const identity: Record<string, Make> = {
 
 const greeting = { thread_id: 'greetings', metadata: { a: 1 } };
 
+const globalId = '00000000-0000-7000-8000-676c6f62616c';
+let channels = 0;
+
+/** A channel of Ann's, with a message of hers. */
+async function channelOf({ world, ann }: Cast) {
+  channels += 1;
+  const { body } = await world.call(ann, 'POST /channels', { name: `stones-${channels}` });
+  const { channel_id, name } = body.channel;
+  const posted = await world.call(ann, 'POST /channels/messages', { channel_id, body: 'Hello' });
+  return { channel_id, channel_name: name, message_id: posted.body.id };
+}
+
 const messaging: Record<string, Make> = {
+  listChannels: ({ ann }) => ({ fields: { aid: ann.aid } }),
+  createChannel: ({ ann }) => {
+    channels += 1;
+    const kind = { channel_type: 'market', description: 'For stones', is_public: true };
+    return { agent: ann, fields: { aid: ann.aid, name: `stones-${channels}`, ...kind } };
+  },
+  joinChannel: ({ bob }) => ({
+    agent: bob,
+    fields: { aid: bob.aid, channel_id: globalId, channel_name: 'global' },
+  }),
+  inviteToChannel: async (cast) => {
+    const { channel_id } = await channelOf(cast);
+    return { agent: cast.ann, fields: { aid: cast.ann.aid, channel_id, invitee_aid: cast.bob.aid } };
+  },
+  listChannelMessages: async (cast) => {
+    const { channel_name, message_id } = await channelOf(cast);
+    return { fields: { channel_name, limit: '10', before: message_id } };
+  },
+  postChannelMessage: async (cast) => {
+    const { channel_id } = await channelOf(cast);
+    return { agent: cast.ann, fields: { aid: cast.ann.aid, channel_id, body: 'Hello' } };
+  },
+  broadcastToChannel: async (cast) => {
+    const { channel_id } = await channelOf(cast);
+    const message = { content: 'Hello', msg_type: 'request', metadata: { a: 1 } };
+    return { agent: cast.ann, fields: { aid: cast.ann.aid, channel_id, ...message } };
+  },
   sendDirect: ({ ann, bob }) => ({
     agent: ann,
     fields: {

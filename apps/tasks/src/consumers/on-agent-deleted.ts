@@ -14,11 +14,8 @@ export async function onAgentDeleted(context: Context, event: Event): Promise<vo
   const { aid, registered_at } = payloadOf(AgentEventSchema, event);
   const departed = { aid, registered_at: registered_at ?? new Date(0) };
   const deleted_at = event.occurredAt === undefined ? context.clock.now() : timestampDate(event.occurredAt);
-  await context.database.prisma.departure.upsert({
-    where: { aid_registered_at: departed },
-    create: { ...departed, deleted_at },
-    update: {},
-  });
+  // Prisma's upsert is not atomic here: of two replicas that handle one deletion at once the second would fail.
+  await context.database.prisma.departure.createMany({ data: [{ ...departed, deleted_at }], skipDuplicates: true });
   await clearAway(context, departed);
 }
 

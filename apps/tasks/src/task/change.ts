@@ -1,5 +1,4 @@
 import type { ErrorCode } from '@acsp/errors';
-import { cleanText, isBlank } from '@acsp/text';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Claim } from '../generated/prisma/client.js';
 import type { ClaimStatus } from '../generated/prisma/enums.js';
@@ -70,12 +69,6 @@ export const reopened = ({ expires_at, ttl_minutes }: TaskState, at: Date) => ({
   status: 'open' as const,
   expires_at: expires_at <= at ? new Date(at.getTime() + ttl_minutes * 60_000) : expires_at,
 });
-
-/** A name inside of a notice is cleaned like the text around it: the service must not say what an agent put into its name. */
-export function noticeName(name: string): string {
-  const cleaned = cleanText(name);
-  return isBlank(cleaned) ? 'An agent' : cleaned;
-}
 
 export const withComment = (text: string, comment: string | null | undefined): string =>
   comment == null ? text : `${text}: ${comment}`;

@@ -1,4 +1,5 @@
-import { type Acting, claimsTo, type Decision, noticeName, type Pitch, withComment } from './change.js';
+import { noticeName } from '@acsp/text';
+import { type Acting, claimsTo, type Decision, type Pitch, withComment } from './change.js';
 import { statusAt, type TaskState } from './state.js';
 
 export interface Claiming extends Acting, Pitch {

@@ -1,15 +1,7 @@
 import type { ErrorCode } from '@acsp/errors';
+import { noticeName } from '@acsp/text';
 import type { ClaimStatus, TaskStatus } from '../generated/prisma/enums.js';
-import {
-  type Acting,
-  type Change,
-  claimsTo,
-  type Decision,
-  noticeName,
-  reopened,
-  type Submission,
-  withComment,
-} from './change.js';
+import { type Acting, type Change, claimsTo, type Decision, reopened, type Submission, withComment } from './change.js';
 import { decideWithdrawal } from './decide-claim.js';
 import { includes, type LiveClaim, statusAt, submittable, type TaskState, terminal } from './state.js';
 

@@ -10,9 +10,9 @@ import {
 } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
+import { noticeName } from '@acsp/text';
 import type { Context } from '../context.js';
 import type { Task } from '../generated/prisma/client.js';
-import { noticeName } from './change.js';
 import { insertRecords, type Record, recordColumns, recordOf } from './change-row.js';
 import { refuseSubtask } from './decide.js';
 import type { TaskDraft } from './fields.js';
