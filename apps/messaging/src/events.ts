@@ -1,8 +1,14 @@
 import { defineEvents } from '@acsp/bus';
-import { MailboxEventSchema, MessageEventSchema, NoticeEventSchema } from '@acsp/contracts/messaging/v1/events';
+import {
+  ChannelEventSchema,
+  MailboxEventSchema,
+  MessageEventSchema,
+  NoticeEventSchema,
+} from '@acsp/contracts/messaging/v1/events';
 
 export const events = defineEvents({
   message: MessageEventSchema,
   notice: NoticeEventSchema,
   mailbox: MailboxEventSchema,
+  channel: ChannelEventSchema,
 });

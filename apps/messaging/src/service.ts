@@ -1,14 +1,22 @@
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
 import { unbuilt } from '@acsp/operation';
 import { defineService } from '@acsp/service';
+import { onAgentDeleted, sweepDepartures } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { PrismaClient } from './generated/prisma/client.js';
 import { broadcastDirect } from './operations/broadcast-direct.js';
+import { broadcastToChannel } from './operations/broadcast-to-channel.js';
+import { createChannel } from './operations/create-channel.js';
 import { getHistory } from './operations/get-history.js';
 import { getInbox } from './operations/get-inbox.js';
+import { inviteToChannel } from './operations/invite-to-channel.js';
+import { joinChannel } from './operations/join-channel.js';
+import { listChannelMessages } from './operations/list-channel-messages.js';
+import { listChannels } from './operations/list-channels.js';
 import { markInboxRead } from './operations/mark-inbox-read.js';
 import { notify } from './operations/notify.js';
+import { postChannelMessage } from './operations/post-channel-message.js';
 import { propose } from './operations/propose.js';
 import { sendDirect } from './operations/send-direct.js';
 import { sendMessage } from './operations/send-message.js';
@@ -30,17 +38,29 @@ export const service = defineService({
     getHistory,
     propose,
     notify,
-    broadcastToChannel: unbuilt,
-    listChannels: unbuilt,
-    createChannel: unbuilt,
-    joinChannel: unbuilt,
-    inviteToChannel: unbuilt,
-    listChannelMessages: unbuilt,
-    postChannelMessage: unbuilt,
+    broadcastToChannel,
+    listChannels,
+    createChannel,
+    joinChannel,
+    inviteToChannel,
+    listChannelMessages,
+    postChannelMessage,
     createThread: unbuilt,
     postThreadMessage: unbuilt,
     updateThreadStatus: unbuilt,
     getThread: unbuilt,
     listThreads: unbuilt,
   },
+  background: (context) => ({
+    consumers: [
+      {
+        name: 'messaging-agent-deleted',
+        subjects: ['acsp.identity.agent.deleted'],
+        start: 'now',
+        order: 'parallel',
+        handle: (event) => onAgentDeleted(context, event),
+      },
+    ],
+    jobs: [{ name: 'departures', everyMs: 5_000, run: (signal) => sweepDepartures(context, signal) }],
+  }),
 });

@@ -11,19 +11,40 @@ export { type Answer, agent };
 
 export type Messaging = TestService<Context>;
 
+/** The registration of agents of the testkit. */
+const longAgo = agent('Any').registeredAt ?? 0;
+
 export const stranger = { aid: 'f'.repeat(50), name: 'nobody' };
 
+export interface Options extends ServiceOptions {
+  /** When agents registered, in milliseconds since 1970, where it is not long ago; for those who were deleted and are back. */
+  readonly registered?: ReadonlyMap<string, number>;
+  /** True lets the service's own sweeps run; otherwise only those of the test do. */
+  readonly sweeps?: boolean;
+}
+
 /** The messaging service on a database of its own, with an identity service that knows every agent but the stranger. */
-export async function startMessaging(options: ServiceOptions = {}): Promise<Messaging> {
+export async function startMessaging({ registered, sweeps = false, ...options }: Options = {}): Promise<Messaging> {
   const stack = createStack();
-  const identity = stack.use(await serveKnownAgents());
+  const identity = stack.use(await serveKnownAgents(registered));
   const env = { IDENTITY_GRPC: identity.address, ...options.env };
   const messaging = stack.use(await startService(service, { ...options, env }));
+  // The first of several services on one database holds the sweeps of all.
+  if (!sweeps && options.databaseUrl === undefined) await holdSweeps(messaging);
   return { ...messaging, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }
 
+/** A replica at work holds this lock, and the others wait. */
+const holdSweeps = ({ context }: Messaging) =>
+  new Promise<void>((begun) => {
+    context.database.session.lead('messaging departures', async (_client, signal) => {
+      begun();
+      await new Promise<void>((end) => signal.addEventListener('abort', () => end(), { once: true }));
+    });
+  });
+
 /** The one rpc of identity that messaging calls, by its contract. */
-const serveKnownAgents = () =>
+const serveKnownAgents = (registered: ReadonlyMap<string, number> = new Map()) =>
   serveRpc({
     service: IdentityService,
     host: '127.0.0.1',
@@ -31,7 +52,8 @@ const serveKnownAgents = () =>
     async handle(desc, request) {
       if (desc.name !== 'BatchGetAgents') throw new AppError('INTERNAL_ERROR');
       const { aids = [] } = requestFields(desc.input, request) as { aids?: string[] };
-      const agents = aids.filter((aid) => aid !== stranger.aid).map((aid) => ({ aid }));
-      return toMessage(desc.output, { agents });
+      const known = aids.filter((aid) => aid !== stranger.aid);
+      const registered_at = known.map((aid) => new Date(registered.get(aid) ?? longAgo));
+      return toMessage(desc.output, { agents: known.map((aid) => ({ aid })), registered_at });
     },
   });

@@ -2,15 +2,15 @@ import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
 import type { Peer } from '@acsp/service';
 
-/** Answers which of these agents are active. Throws SERVICE_UNAVAILABLE while identity is away. */
-export type Directory = (aids: readonly string[]) => Promise<ReadonlySet<string>>;
+/** Answers when the active ones among these agents registered, which tells one life of an AID from another. Throws SERVICE_UNAVAILABLE while identity is away. */
+export type Directory = (aids: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
 
 /** The limit of BatchGetAgents. */
 const maxAids = 100;
 
 interface Question {
   readonly aids: Set<string>;
-  readonly active: Promise<ReadonlySet<string>>;
+  readonly active: ReturnType<Directory>;
 }
 
 /** While a look-up is in flight, further AIDs gather for the next one: a sender costs a part of a call to identity, not a call. */
@@ -22,8 +22,8 @@ export function createDirectory(identity: Pick<Peer<typeof IdentityService>, 'ba
     const aids = new Set<string>();
     const active = last.then(async () => {
       if (gathering?.aids === aids) gathering = undefined;
-      const { agents } = await identity.batchGetAgents({ aids: [...aids] });
-      return new Set(agents.map(({ aid }) => aid));
+      const { agents, registered_at } = await identity.batchGetAgents({ aids: [...aids] });
+      return new Map(agents.map(({ aid }, index) => [aid, registered_at[index] ?? new Date(0)]));
     });
     last = active.catch(() => {});
     return { aids, active };
@@ -36,10 +36,11 @@ export function createDirectory(identity: Pick<Peer<typeof IdentityService>, 'ba
   };
 }
 
-/** Throws TARGET_NOT_FOUND unless all of them are active. */
-export async function requireActive(directory: Directory, aids: readonly string[]): Promise<void> {
+/** The same, but throws TARGET_NOT_FOUND unless all of them are active. */
+export async function requireActive(directory: Directory, aids: readonly string[]): ReturnType<Directory> {
   const active = await directory(aids);
   const missing = aids.find((aid) => !active.has(aid));
   if (missing !== undefined)
     throw new AppError('TARGET_NOT_FOUND', { detail: `No active agent with the AID ${missing}` });
+  return active;
 }

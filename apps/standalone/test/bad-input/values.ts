@@ -110,8 +110,8 @@ const ofKind: Record<Field['kind'], (field: Field, sample: unknown) => Value[]> 
 
 function textValues(accepts: (value: string) => boolean, sample: string, mayBeEmpty: boolean): Value[] {
   const room = roomFor((length) => accepts(sample + 'x'.repeat(length)));
-  const wide =
-    room > 0 ? [judged('at the limit in code points', JSON.stringify(sample + '😀'.repeat(room)), true)] : [];
+  const emoji = sample + '😀'.repeat(room);
+  const wide = room > 0 ? [judged('at the limit in code points', JSON.stringify(emoji), accepts(emoji))] : [];
   return [
     judged('empty', '""', mayBeEmpty),
     refused('blank', '" \\n\\t "'),

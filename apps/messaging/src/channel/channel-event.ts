@@ -1,0 +1,12 @@
+import type { ChannelEventSchema } from '@acsp/contracts/messaging/v1/events';
+import type { PublicOf } from '@acsp/operation';
+import type { Channel } from '../generated/prisma/client.js';
+
+type Payload = PublicOf<typeof ChannelEventSchema>;
+
+/** The payload of an event of a channel that concerns an agent. */
+export const channelPayload = (
+  { channel_id, name, is_public }: Pick<Channel, 'channel_id' | 'name' | 'is_public'>,
+  aid: string,
+  post: Payload['post'] = null,
+): Payload => ({ channel_id, channel_name: name, is_public, aid, post });
