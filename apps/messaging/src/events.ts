@@ -4,6 +4,7 @@ import {
   MailboxEventSchema,
   MessageEventSchema,
   NoticeEventSchema,
+  ThreadEventSchema,
 } from '@acsp/contracts/messaging/v1/events';
 
 export const events = defineEvents({
@@ -11,4 +12,5 @@ export const events = defineEvents({
   notice: NoticeEventSchema,
   mailbox: MailboxEventSchema,
   channel: ChannelEventSchema,
+  thread: ThreadEventSchema,
 });

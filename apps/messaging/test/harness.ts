@@ -34,14 +34,17 @@ export async function startMessaging({ registered, sweeps = false, ...options }:
   return { ...messaging, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }
 
-/** A replica at work holds this lock, and the others wait. */
-const holdSweeps = ({ context }: Messaging) =>
-  new Promise<void>((begun) => {
-    context.database.session.lead('messaging departures', async (_client, signal) => {
-      begun();
-      await new Promise<void>((end) => signal.addEventListener('abort', () => end(), { once: true }));
+/** A replica at work holds these locks, and the others wait. */
+async function holdSweeps({ context }: Messaging): Promise<void> {
+  for (const job of ['departures', 'threads expiry']) {
+    await new Promise<void>((begun) => {
+      context.database.session.lead(`messaging ${job}`, async (_client, signal) => {
+        begun();
+        await new Promise<void>((end) => signal.addEventListener('abort', () => end(), { once: true }));
+      });
     });
-  });
+  }
+}
 
 /** The one rpc of identity that messaging calls, by its contract. */
 const serveKnownAgents = (registered: ReadonlyMap<string, number> = new Map()) =>

@@ -10,7 +10,7 @@ import { type Block, blocksOf } from './tour/blocks.js';
 
 const read = (page: string) => readFile(new URL(`../../../docs/api/${page}`, import.meta.url), 'utf8');
 const common = await read('README.md');
-const pages = await Promise.all(['identity.md', 'messaging.md', 'tasks.md'].map(read));
+const pages = await Promise.all(['identity.md', 'messaging.md', 'tasks.md', 'threads.md'].map(read));
 
 /** The cells of the rows of a page that begin with a name in code. */
 const rowsOf = (markdown: string): string[][] =>

@@ -2,7 +2,7 @@ import { Credential } from '@acsp/contracts/edge/v1/edge';
 import { generateKeyPair } from '@acsp/crypto';
 import type { ErrorCode } from '@acsp/errors';
 import type { TestAgent } from '../harness.js';
-import type { Draft } from './requests.js';
+import { type Draft, withSignature, withTime } from './requests.js';
 import { proofOf } from './targets.js';
 
 export interface BadCredential {
@@ -65,20 +65,15 @@ const badKeys = ({ other, expired }: Others): { label: string; key: string; code
 
 function badSignatures(draft: Draft): BadCredential[] {
   const { signature: rule } = draft.target.route;
-  const signature = (text: string): Draft => ({ ...draft, signature: JSON.stringify(text) });
-  const at = (offsetMs: number) => ({
-    ...draft,
-    texts: { ...draft.texts, timestamp: JSON.stringify(new Date(Date.now() + offsetMs)) },
-  });
   return [
     { label: 'no credential', draft: { ...draft, signature: null }, codes: [rule.missingCode] },
     ...['', 'zz', '0'.repeat(127), '0'.repeat(128), 'f'.repeat(128)].map((text) => ({
       label: `malformed: ${text.slice(0, 10)}`,
-      draft: signature(text),
+      draft: withSignature(draft, text),
       codes: ['INVALID_SIGNATURE'] as const,
     })),
-    { label: 'expired', draft: at(-rule.driftSeconds * 1000 - 2_000), codes: [rule.driftCode] },
-    { label: 'from the future', draft: at(rule.driftSeconds * 1000 + 20_000), codes: [rule.driftCode] },
+    { label: 'expired', draft: withTime(draft, -rule.driftSeconds * 1000 - 2_000), codes: [rule.driftCode] },
+    { label: 'from the future', draft: withTime(draft, rule.driftSeconds * 1000 + 20_000), codes: [rule.driftCode] },
     {
       label: "someone else's",
       draft: { ...draft, privateKey: generateKeyPair().privateKey },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** One field of an operation, as the zod schema of its input has it. */
 export interface Field {
   readonly name: string;
-  readonly kind: 'text' | 'integer' | 'boolean' | 'list' | 'object';
+  readonly kind: 'text' | 'integer' | 'number' | 'boolean' | 'list' | 'object';
   readonly required: boolean;
   readonly json: z.core.JSONSchema.JSONSchema;
   accepts(value: unknown): boolean;
@@ -22,7 +22,7 @@ export function field(name: string, schema: z.ZodType, { required, json }: Pick<
   return { name, kind: kindOf(json), required, json, accepts: (value) => schema.safeParse(value).success };
 }
 
-const kinds = { string: 'text', integer: 'integer', boolean: 'boolean', array: 'list' } as const;
+const kinds = { string: 'text', integer: 'integer', number: 'number', boolean: 'boolean', array: 'list' } as const;
 
 /** JSON objects are checked by code alone, so that their JSON schema says nothing. */
 function kindOf({ type, anyOf }: Field['json']): Field['kind'] {

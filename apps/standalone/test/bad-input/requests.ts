@@ -28,11 +28,7 @@ export function draftOf(target: Target, { fields, agent }: Sample): Draft {
     case 'signature':
       // A millisecond later each time: a signature is good only once.
       ahead += 1;
-      return {
-        ...draft,
-        texts: { ...texts, timestamp: JSON.stringify(new Date(Date.now() + ahead)) },
-        privateKey: agent?.privateKey,
-      };
+      return withTime({ ...draft, privateKey: agent?.privateKey }, ahead);
     case 'login_key_body':
       return { ...draft, texts: { ...texts, login_key: JSON.stringify(agent?.loginKey) } };
     case 'login_key':
@@ -42,6 +38,20 @@ export function draftOf(target: Target, { fields, agent }: Sample): Draft {
   }
 }
 
+const isGet = ({ http }: Target) => http.startsWith('GET');
+
+/** The draft with the time of its signature, so far from now. */
+export function withTime(draft: Draft, offsetMs: number): Draft {
+  const time = new Date(Date.now() + offsetMs).toISOString();
+  return withField(draft, draft.target.route.signature.timeField, isGet(draft.target) ? time : JSON.stringify(time));
+}
+
+/** The draft with another text in place of its signature. */
+export const withSignature = (draft: Draft, text: string): Draft => ({
+  ...draft,
+  signature: isGet(draft.target) ? text : JSON.stringify(text),
+});
+
 /** The draft with another text of one field. */
 export function withField(draft: Draft, name: string, text: string | undefined): Draft {
   if (name === draft.target.route.signature.field) return { ...draft, signature: text ?? null };
@@ -49,21 +59,17 @@ export function withField(draft: Draft, name: string, text: string | undefined):
 }
 
 /** A request as it goes over the wire. */
-export function write({
-  target: { http },
-  texts,
-  bearer,
-  privateKey,
-  signature,
-}: Draft): [request: string, sending: Sending] {
+export function write({ target, texts, bearer, privateKey, signature }: Draft): [request: string, sending: Sending] {
+  const { http } = target;
   const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
   const members = Object.entries(texts).filter((member): member is [string, string] => member[1] !== undefined);
-  if (http.startsWith('GET')) return [toTarget(http, members), { headers }];
+  const isSigned = privateKey !== undefined && signature !== null;
+  if (isGet(target)) {
+    const plain = toTarget(http, members);
+    return [isSigned ? signedTarget(plain, target, { privateKey, signature }) : plain, { headers }];
+  }
   const body = `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
-  return [
-    http,
-    { headers, body: privateKey === undefined || signature === null ? body : signedBody(body, privateKey, signature) },
-  ];
+  return [http, { headers, body: isSigned ? signedBody(body, privateKey, signature) : body }];
 }
 
 function signedBody(
@@ -72,6 +78,17 @@ function signedBody(
   text = JSON.stringify(sign(privateKey, Buffer.from(body))),
 ): string {
   return `${body.slice(0, -1)}${body === '{}' ? '' : ','}"signature":${text}}`;
+}
+
+interface Signing {
+  readonly privateKey: string;
+  readonly signature?: string | undefined;
+}
+
+function signedTarget(request: string, { route }: Target, { privateKey, signature }: Signing): string {
+  const bytes = Buffer.from(request.replace('GET ', '/api/acsp'));
+  const mark = request.includes('?') ? '&' : '?';
+  return `${request}${mark}${route.signature.field}=${signature ?? sign(privateKey, bytes)}`;
 }
 
 function toTarget(http: string, members: readonly (readonly [string, string])[]): string {

@@ -190,6 +190,38 @@ async function channelOf({ world, ann }: Cast) {
   return { channel_id, channel_name: name, message_id: posted.body.id };
 }
 
+const offer = { price: 3, what: 'stones' };
+
+/** A thread that an agent with keys of its own has opened with Bob. */
+async function openThread({ world, bob }: Cast) {
+  const agent = await world.register('Nina');
+  const { body } = await world.callSigned(agent, 'POST /thread/create', {
+    ...{ initiator_aid: agent.aid, responder_aid: bob.aid, initial_offer: offer },
+  });
+  return { agent, fields: { aid: agent.aid, thread_id: body.thread_id } };
+}
+
+const threads: Record<string, Make> = {
+  createThread: async ({ world, bob }) => {
+    const agent = await world.register('Nina');
+    const parties = { initiator_aid: agent.aid, responder_aid: bob.aid };
+    return { agent, fields: { ...parties, initial_offer: offer, ttl_hours: 1 } };
+  },
+  postThreadMessage: async (cast) => {
+    const { agent, fields } = await openThread(cast);
+    return { agent, fields: { ...fields, message_type: 'info', payload: offer } };
+  },
+  updateThreadStatus: async (cast) => {
+    const { agent, fields } = await openThread(cast);
+    return { agent, fields: { ...fields, new_status: 'close' } };
+  },
+  getThread: openThread,
+  listThreads: async (cast) => {
+    const { agent } = await openThread(cast);
+    return { agent, fields: { aid: agent.aid, status: 'open', limit: '10' } };
+  },
+};
+
 const messaging: Record<string, Make> = {
   listChannels: ({ ann }) => ({ fields: { aid: ann.aid } }),
   createChannel: ({ ann }) => {
@@ -253,4 +285,4 @@ const messaging: Record<string, Make> = {
   }),
 };
 
-export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging };
+export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging, ...threads };

@@ -33,9 +33,16 @@ export const targets: readonly Target[] = services.flatMap(({ name: service, ope
     if (route.service !== service || operation === undefined || operation === unbuilt) return [];
     const http = `${route.method} ${route.path.replace('/api/acsp', '')}`;
     const closedToOthers = service === 'tasks' && !openToOthers.includes(name);
-    return { name, http, route, operation, fields: fieldsOf(operation.input), closedToOthers };
+    return { name, http, route, operation, fields: fieldsFor(route, operation.input), closedToOthers };
   }),
 );
+
+/** The gateway finds the key of a signature by the AID beside it, which services get from the principal. */
+function fieldsFor(route: Route, input: z.ZodType): Field[] {
+  const { signer, aid } = route.signature;
+  const names = proofOf(route) === 'signature' && signer !== 'registration' ? aid : [];
+  return fieldsOf(input).map((one) => (names.includes(one.name) ? { ...one, required: true } : one));
+}
 
 /** The fields that the service judges: a signature beside a login key is the gateway's. */
 export const ownFields = ({ fields, route: { signature } }: Target): Field[] =>

@@ -57,10 +57,13 @@ export function urlValues(field: Field, sample: string): Value[] {
 
 const isFreeText = ({ kind, json }: Field) => kind === 'text' && json.enum === undefined && json.pattern === undefined;
 
+/** Any whole number is a number too. */
+const fits = (other: string, kind: Field['kind']) => other === kind || (other === 'integer' && kind === 'number');
+
 const plain = { text: '"x"', integer: '7', boolean: 'true', list: '["x"]', object: '{"a":1}' };
 
 const wrongTypes = ({ kind }: Field): Value[] =>
-  Object.entries(plain).flatMap(([other, text]) => (other === kind ? [] : refused(`a ${other}`, text)));
+  Object.entries(plain).flatMap(([other, text]) => (fits(other, kind) ? [] : refused(`a ${other}`, text)));
 
 const ofKind: Record<Field['kind'], (field: Field, sample: unknown) => Value[]> = {
   text: (field, sample) => textValues(field.accepts, String(sample), permitsEmpty(field)),
@@ -70,6 +73,15 @@ const ofKind: Record<Field['kind'], (field: Field, sample: unknown) => Value[]> 
     ...[minimum - 1, maximum + 1, 1.5].map((value) => refused(`${value}`, String(value))),
     refused('beyond a double', '1e400'),
   ],
+
+  number: ({ json }) => {
+    const [above, most] = [Number(json.exclusiveMinimum), Number(json.maximum)];
+    return [
+      ...[above + 0.5, most].map((value) => judged('inside the limits', String(value), true)),
+      ...[above, above - 1, most + 1].map((value) => refused(`${value}`, String(value))),
+      refused('beyond a double', '1e400'),
+    ];
+  },
 
   boolean: ({ json }) => judgedByConstant(json),
 
