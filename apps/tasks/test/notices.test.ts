@@ -1,4 +1,7 @@
 import { testClock } from '@acsp/testkit';
+import { cleanText, isBlank, noticeName } from '@acsp/text';
+import * as fc from 'fast-check';
+import { withComment } from '../src/task/change.js';
 import { agent, startTasks } from './harness.js';
 import { stepsOf } from './steps.js';
 
@@ -32,4 +35,34 @@ test('R12: no notice contains the markup of a name, and the names beside it stay
     'Ann rejected the result: Again',
   ]);
   expect([task.creator_name, shown[0].agent_name]).toEqual([`${tag}Ann`, `${tag}Eve`]);
+});
+
+test('a name and a comment make neither markup nor a second line together', () => {
+  const piece = fc.constantFrom(
+    '<',
+    '>',
+    '/',
+    'img',
+    'a',
+    ' ',
+    '=',
+    '"',
+    "'",
+    'x',
+    '!--',
+    '-->',
+    '?',
+    '\n',
+    '\u2028',
+    'script',
+  );
+  const text = fc.array(piece, { maxLength: 10 }).map((pieces) => pieces.join(''));
+  const property = fc.property(text, text, (name, comment) => {
+    const cleaned = cleanText(comment);
+    fc.pre(!isBlank(cleaned) && !/[\n\u2028]/.test(name));
+    const notice = withComment(`${noticeName(name)} gave up`, cleaned);
+    expect(cleanText(notice)).toBe(notice);
+    expect(notice).not.toMatch(/[\n\u2028]/);
+  });
+  fc.assert(property, { numRuns: 5_000 });
 });

@@ -17,7 +17,7 @@ import type { Context } from '../context.js';
 import type { Message } from '../generated/prisma/client.js';
 import { taskEvent } from '../task/change-row.js';
 import { refuseMessage } from '../task/decide.js';
-import { callerAid, taskId, taskMetadata } from '../task/fields.js';
+import { actorOf, callerAid, taskId, taskMetadata } from '../task/fields.js';
 import { readTask } from '../task/known-tasks.js';
 
 const fields = fieldsOf(PostMessageRequestSchema)({
@@ -40,7 +40,7 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
   const task = await readTask(context, task_id);
   if (task === undefined) throw new AppError('TASK_NOT_FOUND');
   const at = context.clock.now();
-  const refused = refuseMessage(task, sender.aid, at);
+  const refused = refuseMessage(task, actorOf(sender), at);
   if (refused !== undefined) throw new AppError(refused);
   const { content, msg_type } = message;
   const [id, sender_aid] = [newId(), sender.aid];

@@ -1,18 +1,16 @@
 import type { ErrorCode } from '@acsp/errors';
+import { cleanText, isBlank } from '@acsp/text';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Claim } from '../generated/prisma/client.js';
 import type { ClaimStatus } from '../generated/prisma/enums.js';
-import { includes, type LiveClaim, live, type TaskState } from './state.js';
+import { includes, type Life, type LiveClaim, live, type TaskState } from './state.js';
 
 // Rules and effects of tasks (interface 3.1, decisions 5) are pure functions from a task to a Decision: those of agents stand in decide.ts and
 // decide-claim.ts, those of the service itself in decide-end.ts. Services, jobs and tests call these.
 
 /** The agent that acts, and the time. */
-export interface Acting {
-  readonly aid: string;
+export interface Acting extends Life {
   readonly name: string;
-  /** The registration time of the agent, which differs after it was deleted and registered again. */
-  readonly since: Date;
   readonly at: Date;
 }
 
@@ -70,5 +68,8 @@ export const reopened = ({ expires_at, ttl_minutes }: TaskState, at: Date) => ({
   expires_at: expires_at <= at ? new Date(at.getTime() + ttl_minutes * 60_000) : expires_at,
 });
 
-export const withComment = (text: string, comment: string | null | undefined): string =>
-  comment == null ? text : `${text}: ${comment}`;
+/** The comment stays on the notice's own line, because a second one would pass for another notice; what is joined so may be markup, and goes. */
+export function withComment(text: string, comment: string | null | undefined): string {
+  const line = cleanText((comment ?? '').replace(/\s*[\n\v\f\r\x85\u2028\u2029]\s*/g, ' '));
+  return isBlank(line) ? text : `${text}: ${line}`;
+}

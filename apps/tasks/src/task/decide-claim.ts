@@ -1,6 +1,6 @@
 import { noticeName } from '@acsp/text';
 import { type Acting, claimsTo, type Decision, type Pitch, withComment } from './change.js';
-import { statusAt, type TaskState } from './state.js';
+import { isCreator, statusAt, type TaskState } from './state.js';
 
 export interface Claiming extends Acting, Pitch {
   readonly claim_id: string;
@@ -38,8 +38,9 @@ export interface Resolving extends Acting {
 }
 
 /** CLAIM_NOT_FOUND says that no live claim has the id; one that is over makes it INVALID_TRANSITION, which the caller looks up. */
-export function decideResolve(task: TaskState, { aid, name, at, claim_id, accept }: Resolving): Decision {
-  if (task.creator_aid !== aid) return { refused: 'PERMISSION_DENIED' };
+export function decideResolve(task: TaskState, by: Resolving): Decision {
+  const { aid, name, at, claim_id, accept } = by;
+  if (!isCreator(task, by)) return { refused: 'PERMISSION_DENIED' };
   const chosen = task.claims.find(({ id }) => id === claim_id);
   if (chosen === undefined) return { refused: 'CLAIM_NOT_FOUND' };
   if (statusAt(task, at) !== 'open' || chosen.status !== 'pending') return { refused: 'INVALID_TRANSITION' };

@@ -166,20 +166,20 @@ describe('submitting', () => {
 describe('subtasks', () => {
   test.each(statuses)('of a parent that is %s', (status) => {
     const over = ['done', 'failed', 'cancelled', 'expired'].includes(status);
-    expect(refuseSubtask(taskAs(status), creator.aid, at)).toBe(over ? 'PARENT_CLOSED' : undefined);
-    expect(refuseSubtask(taskAs(status), outsider.aid, at)).toBe('PERMISSION_DENIED');
+    expect(refuseSubtask(taskAs(status), by(creator), at)).toBe(over ? 'PARENT_CLOSED' : undefined);
+    expect(refuseSubtask(taskAs(status), by(outsider), at)).toBe('PERMISSION_DENIED');
     const assigned = taskAs(status).assigned_aid !== null;
     const open = over ? 'PARENT_CLOSED' : undefined;
-    expect(refuseSubtask(taskAs(status), worker.aid, at)).toBe(assigned ? open : 'PERMISSION_DENIED');
+    expect(refuseSubtask(taskAs(status), by(worker), at)).toBe(assigned ? open : 'PERMISSION_DENIED');
   });
 
   test('go three levels deep, the root counted', () => {
-    expect(refuseSubtask({ ...taskAs('open'), depth: 2 }, creator.aid, at)).toBeUndefined();
-    expect(refuseSubtask({ ...taskAs('open'), depth: 3 }, creator.aid, at)).toBe('MAX_DEPTH_EXCEEDED');
+    expect(refuseSubtask({ ...taskAs('open'), depth: 2 }, by(creator), at)).toBeUndefined();
+    expect(refuseSubtask({ ...taskAs('open'), depth: 3 }, by(creator), at)).toBe('MAX_DEPTH_EXCEEDED');
   });
 
   test('of a parent that has run out are refused', () => {
-    expect(refuseSubtask({ ...taskAs('open'), expires_at: at }, creator.aid, at)).toBe('PARENT_CLOSED');
+    expect(refuseSubtask({ ...taskAs('open'), expires_at: at }, by(creator), at)).toBe('PARENT_CLOSED');
   });
 });
 
@@ -187,15 +187,15 @@ describe('messages', () => {
   test.each(statuses)('in the thread of a task that is %s', (status) => {
     const over = ['done', 'failed', 'cancelled', 'expired'].includes(status) ? 'TASK_CLOSED' : undefined;
     const assigned = taskAs(status).assigned_aid !== null;
-    expect(refuseMessage(taskAs(status), creator.aid, at)).toBe(over);
-    expect(refuseMessage(taskAs(status), worker.aid, at)).toBe(assigned ? over : 'PERMISSION_DENIED');
-    expect(refuseMessage(taskAs(status), outsider.aid, at)).toBe('PERMISSION_DENIED');
+    expect(refuseMessage(taskAs(status), by(creator), at)).toBe(over);
+    expect(refuseMessage(taskAs(status), by(worker), at)).toBe(assigned ? over : 'PERMISSION_DENIED');
+    expect(refuseMessage(taskAs(status), by(outsider), at)).toBe('PERMISSION_DENIED');
   });
 
   test('come from holders of live claims too, until the task has run out', () => {
     const task = { ...taskAs('open'), claims: [claimOf(outsider)] };
-    expect(refuseMessage(task, outsider.aid, at)).toBeUndefined();
-    expect(refuseMessage({ ...task, expires_at: at }, outsider.aid, at)).toBe('PERMISSION_DENIED');
+    expect(refuseMessage(task, by(outsider), at)).toBeUndefined();
+    expect(refuseMessage({ ...task, expires_at: at }, by(outsider), at)).toBe('PERMISSION_DENIED');
   });
 });
 
@@ -225,4 +225,23 @@ test('a change makes a new version and leaves the task before as it was', () => 
   const before = structuredClone(task);
   expect(applied(task, { event: 'task.started', says: '' })).toEqual({ ...task, version: task.version + 1 });
   expect(task).toEqual(before);
+});
+
+describe('a new life of an agent does not act on what the former one left', () => {
+  const again = (who: typeof worker) => ({ ...by(who), since: later });
+  const words = { failed: false, result_text: 'r', result: null, failure_reason: null };
+
+  test.each(['open', 'claimed', 'in_progress', 'review'] as const)('in a task that is %s', (status) => {
+    const task = taskAs(status);
+    const acts = (who: typeof worker, action: Action) => decideAction(task, { ...again(who), action, comment: null });
+    for (const action of ['start', 'unclaim'] as const)
+      expect(acts(worker, action)).toEqual({ refused: 'PERMISSION_DENIED' });
+    for (const action of ['cancel', 'approve', 'reject'] as const)
+      expect(acts(creator, action)).toEqual({ refused: 'PERMISSION_DENIED' });
+    expect(decideSubmit(task, { ...again(worker), ...words })).toEqual({ refused: 'NOT_ASSIGNED' });
+    for (const who of [creator, worker]) {
+      expect(refuseSubtask(task, again(who), at)).toBe('PERMISSION_DENIED');
+      expect(refuseMessage(task, again(who), at)).toBe('PERMISSION_DENIED');
+    }
+  });
 });

@@ -3,7 +3,18 @@ import { noticeName } from '@acsp/text';
 import type { ClaimStatus, TaskStatus } from '../generated/prisma/enums.js';
 import { type Acting, type Change, claimsTo, type Decision, reopened, type Submission, withComment } from './change.js';
 import { decideWithdrawal } from './decide-claim.js';
-import { includes, type LiveClaim, statusAt, submittable, type TaskState, terminal } from './state.js';
+import {
+  holdsClaim,
+  includes,
+  isAssigned,
+  isCreator,
+  type Life,
+  type LiveClaim,
+  statusAt,
+  submittable,
+  type TaskState,
+  terminal,
+} from './state.js';
 
 /** The actions of tasks/update. */
 export const actions = ['start', 'cancel', 'approve', 'reject', 'unclaim'] as const;
@@ -55,7 +66,7 @@ export interface Updating extends Acting {
 export function decideAction(task: TaskState, by: Updating): Decision {
   const { action, aid, name, at, comment } = by;
   const { from, by: mover, event, says, set, claims } = moves[action];
-  if (aid !== (mover === 'creator' ? task.creator_aid : task.assigned_aid)) {
+  if (!(mover === 'creator' ? isCreator(task, by) : isAssigned(task, by))) {
     return action === 'unclaim' ? decideWithdrawal(task, by) : { refused: 'PERMISSION_DENIED' };
   }
   if (!from.includes(statusAt(task, at))) return { refused: 'INVALID_TRANSITION' };
@@ -79,7 +90,7 @@ export interface Submitting extends Acting, Submission {
 /** An agent that works for itself needs nobody's approval. */
 export function decideSubmit(task: TaskState, by: Submitting): Decision {
   const { aid, name, at, failed, result_text, result, failure_reason } = by;
-  if (aid !== task.assigned_aid) return { refused: 'NOT_ASSIGNED' };
+  if (!isAssigned(task, by)) return { refused: 'NOT_ASSIGNED' };
   if (!includes(submittable, statusAt(task, at))) return { refused: 'INVALID_STATUS' };
   const status = failed ? 'failed' : task.creator_aid === aid ? 'done' : 'review';
   const reason = failed ? failure_reason : null;
@@ -95,16 +106,16 @@ export function decideSubmit(task: TaskState, by: Submitting): Decision {
 }
 
 /** Why an agent may not add a subtask, if so. The root is level 1. */
-export function refuseSubtask(parent: TaskState, aid: string, at: Date): ErrorCode | undefined {
-  if (aid !== parent.creator_aid && aid !== parent.assigned_aid) return 'PERMISSION_DENIED';
+export function refuseSubtask(parent: TaskState, by: Life, at: Date): ErrorCode | undefined {
+  if (!isCreator(parent, by) && !isAssigned(parent, by)) return 'PERMISSION_DENIED';
   if (parent.depth >= 3) return 'MAX_DEPTH_EXCEEDED';
   return includes(terminal, statusAt(parent, at)) ? 'PARENT_CLOSED' : undefined;
 }
 
 /** Why an agent may not write in the thread, if so. */
-export function refuseMessage(task: TaskState, aid: string, at: Date): ErrorCode | undefined {
+export function refuseMessage(task: TaskState, by: Life, at: Date): ErrorCode | undefined {
   const status = statusAt(task, at);
-  const holds = status !== 'expired' && task.claims.some(({ agent_aid }) => agent_aid === aid);
-  if (aid !== task.creator_aid && aid !== task.assigned_aid && !holds) return 'PERMISSION_DENIED';
+  const holds = status !== 'expired' && holdsClaim(task, by);
+  if (!isCreator(task, by) && !isAssigned(task, by) && !holds) return 'PERMISSION_DENIED';
   return includes(terminal, status) ? 'TASK_CLOSED' : undefined;
 }

@@ -15,7 +15,7 @@ import type { Context } from '../context.js';
 import type { Task } from '../generated/prisma/client.js';
 import { insertRecords, type Record, recordColumns, recordOf } from './change-row.js';
 import { refuseSubtask } from './decide.js';
-import type { TaskDraft } from './fields.js';
+import { actorOf, type TaskDraft } from './fields.js';
 import { readTask, remember } from './known-tasks.js';
 import { presentTask } from './present.js';
 import { stateColumns, type TaskState } from './state.js';
@@ -28,7 +28,7 @@ export async function insertTask(context: Context, draft: TaskDraft, creator: Ag
 
 /** Answers undefined where the parent has changed since it was read, or is locked. */
 async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
-  const parent = draft.parent_id === undefined ? undefined : await parentFor(context, draft.parent_id, creator.aid);
+  const parent = draft.parent_id === undefined ? undefined : await parentFor(context, draft.parent_id, creator);
   const at = context.clock.now();
   const task = newTask(draft, { creator, parent, at });
   const answer = { task: presentTask(task, at) };
@@ -54,10 +54,10 @@ async function requireActive({ identity }: Context, aid: string, call: Call): Pr
 }
 
 /** The parent as it is, once the rules have let the agent add to it. */
-async function parentFor(context: Context, id: string, aid: string): Promise<TaskState> {
+async function parentFor(context: Context, id: string, creator: Agent): Promise<TaskState> {
   const parent = await readTask(context, id);
   if (parent === undefined) throw new AppError('PARENT_NOT_FOUND');
-  const refused = refuseSubtask(parent, aid, context.clock.now());
+  const refused = refuseSubtask(parent, actorOf(creator), context.clock.now());
   if (refused !== undefined) throw new AppError(refused);
   return parent;
 }

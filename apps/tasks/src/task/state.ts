@@ -34,3 +34,27 @@ export const includes = <T>(list: readonly T[], item: unknown): item is T =>
 export function statusAt({ status, expires_at }: Pick<TaskState, 'status' | 'expires_at'>, now: Date): TaskStatus {
   return includes(expiring, status) && expires_at <= now ? 'expired' : status;
 }
+
+/** An agent in one of its lives. */
+export interface Life {
+  readonly aid: string;
+  /** The registration time, which differs after it was deleted and registered again; the epoch where nobody said it. */
+  readonly since: Date;
+}
+
+const isSame = (since: Date, life: Life) => life.since.getTime() === 0 || since.getTime() === life.since.getTime();
+
+// A deletion is carried out a moment later. Until then a new life must not act on what the former one created or holds.
+
+export const isCreator = (task: TaskState, by: Life): boolean =>
+  task.creator_aid === by.aid && isSame(task.creator_since, by);
+
+export const holdsClaim = (task: TaskState, by: Life): boolean =>
+  task.claims.some(({ agent_aid, agent_since }) => agent_aid === by.aid && isSame(agent_since, by));
+
+/** The assignment outlives the claim where a task ran out, so only a claim of another life speaks against it. */
+export const isAssigned = (task: TaskState, by: Life): boolean =>
+  task.assigned_aid === by.aid &&
+  !task.claims.some(
+    ({ agent_aid, agent_since, status }) => agent_aid === by.aid && status === 'accepted' && !isSame(agent_since, by),
+  );

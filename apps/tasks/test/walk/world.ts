@@ -99,7 +99,7 @@ async function act(world: World, deed: Deed): Promise<Taken> {
       return delegate(world, task, who);
     case 'post': {
       const answer = await steps.post(who, state.id);
-      const refused = refuseMessage(state, who.aid, at);
+      const refused = refuseMessage(state, by, at);
       if (refused !== undefined) return { task, answer, outcome: { refused } };
       task.messages += 1;
       return { task, answer, outcome: noted(task, 'task.message_posted', state.status, who) };
@@ -110,7 +110,7 @@ async function act(world: World, deed: Deed): Promise<Taken> {
 async function delegate(world: World, parent: Walked, creator: Agent): Promise<Taken> {
   const { state } = parent;
   const answer = await stepsOf(world.tasks).delegate(creator, state.id);
-  const refused = refuseSubtask(state, creator.aid, world.clock.now());
+  const refused = refuseSubtask(state, actorOf(creator), world.clock.now());
   if (refused !== undefined) return { task: parent, answer, outcome: { refused } };
   parent.subtasks_count += 1;
   const { outcome } = add(world, creator, { id: answer.body.task.id, depth: state.depth + 1 });
