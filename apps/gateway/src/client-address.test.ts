@@ -54,7 +54,21 @@ test('writes an IPv4 peer of an IPv6 socket as IPv4', () => {
   expect(clientAddress(request({}, '::ffff:192.0.2.1'), trust('none'))).toBe('192.0.2.1');
 });
 
-test.each(['', 'x y', 'x-forwarded-for:0', 'x:y', '2'])('refuses TRUST_PROXY=%j', (text) => {
+const wrong = [
+  '',
+  'x y',
+  'x-forwarded-for:0',
+  'x:y',
+  '2',
+  'false',
+  'off',
+  'true',
+  'None',
+  'loopback',
+  'host',
+  'authorization',
+];
+test.each(wrong)('refuses TRUST_PROXY=%j', (text) => {
   expect(parseTrust(text)).toBeUndefined();
 });
 

@@ -7,10 +7,10 @@ export interface Trust {
   readonly fromRight: number;
 }
 
-/** `none`, `x-real-ip`, `x-forwarded-for:2`, `forwarded`. */
+/** `none`, `forwarded`, or a header with a hyphen: `x-real-ip`, `x-forwarded-for:2`. So `false` and `off` are refused instead of being believed. */
 export function parseTrust(text: string): Trust | undefined {
   if (text === 'none') return { header: undefined, fromRight: 1 };
-  const match = /^([a-z][a-z0-9-]*)(?::([1-9]))?$/i.exec(text);
+  const match = /^(forwarded|[a-z0-9]+(?:-[a-z0-9]+)+)(?::([1-9]))?$/i.exec(text);
   return match?.[1] ? { header: match[1].toLowerCase(), fromRight: Number(match[2] ?? 1) } : undefined;
 }
 

@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Fields, Idempotency, Principal, Route } from '@acsp/operation';
 import { clientAddress, type Trust } from './client-address.js';
-import { type RequestTarget, readTarget } from './request-target.js';
 
 /** The caller, as its credential shows it. */
 export type Caller = Pick<Principal, 'aid' | 'claimedAid' | 'name' | 'via' | 'signed' | 'registeredAt'>;
 
 /** One request on its way through the gateway, and what became known of it so far. */
-export interface Exchange extends RequestTarget {
+export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
+  /** Path and query as they were sent: what a query signature covers. */
+  readonly target: string;
+  /** Host and port that the client meant. */
+  readonly host: string | undefined;
   /** The client's. */
   readonly address: string;
   readonly startedAt: number;
@@ -45,15 +48,12 @@ const idForm = /^[A-Za-z0-9._-]{1,128}$/;
 export function openExchange(request: IncomingMessage, response: ServerResponse, trust: Trust): Exchange {
   const own = request.headers['x-request-id'];
   const requestId = typeof own === 'string' && idForm.test(own) ? own : randomUUID();
-  const { target, host } = readTarget(request);
-  // The proxy forwards the request's own URL.
-  request.url = target;
   return {
     request,
     response,
     requestId,
-    target,
-    host,
+    target: request.url ?? '/',
+    host: request.headers.host,
     address: clientAddress(request, trust),
     startedAt: performance.now(),
     headers: { 'X-Request-Id': requestId },

@@ -1,31 +1,38 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@acsp/errors';
 
-export interface RequestTarget {
-  /** Path and query as they were sent: what a query signature covers. */
-  readonly target: string;
-  /** Host and port that the client meant. */
-  readonly host: string | undefined;
+const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/is;
+
+/**
+ * Turns a target in absolute form into its path and query, and puts its authority in place of the Host header (RFC 9112, 3.2.2). Express must not see
+ * it: it answers a page of its own where it cannot parse one.
+ */
+export function resolveTarget(request: IncomingMessage): void {
+  const [, host, rest = ''] = absoluteForm.exec(request.url ?? '') ?? [];
+  if (host === undefined) return;
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  request.headers.host = host;
 }
 
-const absoluteForm = /^https?:\/\/([^/?#]+)(.*)$/is;
+const hostForm = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 
-/** A target in absolute form counts as its path and query, and its authority replaces the Host header (RFC 9112, 3.2.2). */
-export function readTarget({ url = '/', headers }: IncomingMessage): RequestTarget {
-  if (url.startsWith('/')) return { target: url, host: headers.host };
-  const [, host, rest = ''] = absoluteForm.exec(url) ?? [];
-  if (host === undefined) return { target: url, host: headers.host };
-  return { target: rest.startsWith('/') ? rest : `/${rest}`, host };
+function isHost(host: string): boolean {
+  const [matched, port = '0'] = hostForm.exec(host) ?? [];
+  return matched !== undefined && Number(port) <= 65_535;
 }
 
-/** HTTP/1.1 needs exactly one Host header, HTTP/1.0 at most one (RFC 9112, 3.2). Node drops all but the first. */
-export function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
+/** HTTP/1.1 needs exactly one Host header, HTTP/1.0 at most one, and each has to be a host (RFC 9112, 3.2). Node drops all but the first. */
+export function checkHost({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
+    hosts += 1;
+    if (!isHost(rawHeaders[at + 1] as string)) throw refused('must be a host and perhaps a port');
   }
-  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
-  const message = hosts === 0 ? 'required' : 'given more than once';
-  throw new AppError('INVALID_FIELD', { fields: [{ field: 'Host', message }] });
+  if (hosts > 1) throw refused('given more than once');
+  if (hosts === 0 && httpVersion !== '1.0') throw refused('required');
+  if (headers.host !== undefined && !isHost(headers.host)) throw refused('must be a host and perhaps a port');
 }
+
+const refused = (message: string) => new AppError('INVALID_FIELD', { fields: [{ field: 'Host', message }] });

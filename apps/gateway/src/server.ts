@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { type OpenServer, openServer } from '@acsp/http';
 import { type Logger, startOnStack } from '@acsp/service';
 import express from 'express';
@@ -6,6 +6,7 @@ import { answerClientError } from './client-error.js';
 import type { Config } from './config.js';
 import { type Context, createContext, type Overrides } from './context.js';
 import { handleRequest } from './handle-request.js';
+import { resolveTarget } from './request-target.js';
 
 const drainMs = 8_000;
 
@@ -32,10 +33,14 @@ function openDoor(context: Context): Promise<OpenServer> {
   // Routing is our own table: Express tries its layers one after the other.
   const app = express().disable('x-powered-by').disable('query parser');
   app.use((request, response) => handleRequest(context, request, response));
-  const server = createServer(patience, app);
+  const serve: RequestListener = (request, response) => {
+    resolveTarget(request);
+    app(request, response);
+  };
+  const server = createServer(patience, serve);
   server.on('clientError', (error, socket) => void answerClientError(error, socket));
   // An expectation that nobody knows is no reason to refuse (RFC 9110, 10.1.1).
-  server.on('checkExpectation', app);
+  server.on('checkExpectation', serve);
   // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
   server.maxHeadersCount = 0;
   return openServer(server, { port: PORT, host: HOST, drainMs });

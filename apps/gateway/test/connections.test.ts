@@ -116,8 +116,16 @@ describe('a target in absolute form', () => {
   test.each([
     ['without a path', 'http://acsp.example?x', 404],
     ['that is none of HTTP', 'ftp://acsp.example/api/acsp/status', 404],
-  ])('%s is no path', async (_, target, status) => {
-    expect(statusesIn(await sendRaw(gateway.url, `GET ${target} HTTP/1.1\r\nHost: a\r\n${close}`))).toEqual([status]);
+    ['whose authority is cut', 'http://[::1/api/acsp/status', 400],
+    ['whose authority is cut, without a path', 'http://[x', 400],
+    ['without an authority', 'http:///api/acsp/status', 400],
+    ['with a port that there is not', 'http://a:99999/api/acsp/status', 400],
+    ['with user and password', 'http://user:pw@a/api/acsp/status', 400],
+  ])('%s is refused with a problem', async (_, target, status) => {
+    const text = await sendRaw(gateway.url, `GET ${target} HTTP/1.1\r\nHost: a\r\n${close}`);
+    expect(statusesIn(text)).toEqual([status]);
+    expect(text).toMatch(/^x-request-id: /im);
+    expect(text).toContain('application/problem+json');
   });
 });
 
@@ -142,3 +150,17 @@ test.each([
   expect(other.url.startsWith(url)).toBe(true);
   expect((await fetch(`${other.url}/api/acsp/status`)).status).toBe(200);
 });
+
+const answered = async (host: string) =>
+  statusesIn(await sendRaw(gateway.url, `GET /api/acsp/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
+
+test.each(['a', 'a:80', '127.0.0.1:8080', '[::1]:8080', 'a_b.example'])('Host: %s is served', async (host) => {
+  expect(await answered(host)).toEqual([200]);
+});
+
+test.each(['', 'a b', 'http://x/', 'user@x', 'x:abc', 'x:99999', '[::1', '<script>', 'x/y', 'x?y', '\xff'])(
+  'Host: %s is no host and answered 400',
+  async (host) => {
+    expect(await answered(host)).toEqual([400]);
+  },
+);
