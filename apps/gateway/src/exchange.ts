@@ -4,7 +4,7 @@ import type { Fields, Idempotency, Principal, Route } from '@acsp/operation';
 import { clientAddress, type Trust } from './client-address.js';
 
 /** The caller, as its credential shows it. */
-export type Caller = Pick<Principal, 'aid' | 'claimedAid' | 'name' | 'via' | 'signed' | 'registeredAt'>;
+export type Caller = Pick<Principal, 'aid' | 'claimedAid' | 'name' | 'via' | 'signedAt' | 'registeredAt'>;
 
 /** One request on its way through the gateway, and what became known of it so far. */
 export interface Exchange {

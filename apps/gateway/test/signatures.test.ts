@@ -34,6 +34,7 @@ test.each([
     via: 'signature',
     requestId: expect.any(String),
     registeredAt: agent.registeredAt,
+    signedAt: expect.any(Number),
     rpc: 'acsp.messaging.v1.MessagingService/CreateThread',
   });
 });
@@ -247,9 +248,9 @@ describe('a signature beside a login key', () => {
 
   test('is seen by the service, where it verifies; without one the request is not signed', async () => {
     expect((await send(signed(agent, message()))).status).toBe(200);
-    expect(caller()).toMatchObject({ aid: agent.aid, via: 'login_key', signed: true });
+    expect(caller()).toMatchObject({ aid: agent.aid, via: 'login_key', signedAt: expect.any(Number) });
     expect((await send(JSON.stringify(message()))).status).toBe(200);
-    expect(caller().signed).toBeUndefined();
+    expect(caller().signedAt).toBeUndefined();
   });
 
   test.each([
@@ -276,6 +277,16 @@ describe('a signature beside a login key', () => {
 
   test('means nothing where the operation knows none', async () => {
     expect((await gateway.post('tasks', signed(agent, { title: 'x' }), bearer(agent.loginKey))).status).toBe(200);
-    expect(caller().signed).toBeUndefined();
+    expect(caller().signedAt).toBeUndefined();
   });
+});
+
+test('a signature from before the present registration is refused, one from then on is taken', async () => {
+  const again = gateway.identity.register({ signedFrom: new Date(now(-60)) });
+  const thread = (seconds: number) => signed(again, { initiator_aid: again.aid, timestamp: now(seconds) });
+  expect(await code('thread/create', thread(-90))).toBe('TIMESTAMP_OUT_OF_RANGE');
+  expect((await gateway.post('thread/create', thread(-30))).status).toBe(200);
+  const target = (seconds: number) => signedTarget(again, `threads?aid=${again.aid}&timestamp=${now(seconds)}`);
+  expect((await gateway.get(target(-90))).json).toMatchObject({ code: 'TIMESTAMP_OUT_OF_RANGE' });
+  expect((await gateway.get(target(-30))).status).toBe(200);
 });

@@ -7,7 +7,7 @@ import { PrismaClient } from './generated/prisma/client.js';
 import { batchGetAgents } from './operations/batch-get-agents.js';
 import { createAgent } from './operations/create-agent.js';
 import { createConnectToken } from './operations/create-connect-token.js';
-import { deleteAccount } from './operations/delete-account.js';
+import { deleteAccount, purgeDeleted } from './operations/delete-account.js';
 import { getAgent } from './operations/get-agent.js';
 import { getHealth } from './operations/get-health.js';
 import { getSigningKey } from './operations/get-signing-key.js';
@@ -55,4 +55,7 @@ export const service = defineService({
     revokeAttestation: unbuilt,
     listAttestations: unbuilt,
   },
+  background: (context) => ({
+    jobs: [{ name: 'deleted agents', everyMs: 600_000, run: async () => void (await purgeDeleted(context)) }],
+  }),
 });

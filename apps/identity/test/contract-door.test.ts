@@ -51,7 +51,13 @@ describe('verifyLoginKey', () => {
 test('getSigningKey shows the key of an active agent, and nothing that is not for the gateway', async () => {
   const { aid, publicKey: public_key } = await registered(identity);
   const registered_at = clock.now();
-  expect(await peer.getSigningKey({ aid })).toEqual({ aid, agent_name: 'Ann', public_key, registered_at });
+  expect(await peer.getSigningKey({ aid })).toEqual({
+    aid,
+    agent_name: 'Ann',
+    public_key,
+    registered_at,
+    signed_from: registered_at,
+  });
   await expect(peer.getSigningKey({ aid: newcomer().aid })).rejects.toEqual(code('AID_NOT_FOUND'));
   await expect(peer.getSigningKey({ aid: 'x' })).rejects.toEqual(code('INVALID_AID'));
 });

@@ -1,4 +1,6 @@
 import type { Principal } from '@acsp/operation';
+import { testClock } from '@acsp/testkit';
+import { purgeDeleted } from '../src/operations/delete-account.js';
 import {
   anonymous,
   eventsOf,
@@ -41,6 +43,32 @@ test('lets the AID register again', async () => {
   await remove(agent, { aid: agent.aid, confirm: true });
   expect(await register(identity, agent)).toMatchObject({ status: 201 });
   expect(await eventsOf(identity, agent.aid)).toEqual(['agent.registered', 'agent.deleted', 'agent.registered']);
+});
+
+test('a registration that was signed before the deletion does not bring the agent back', async () => {
+  const signedAt = identity.context.clock.now().getTime() - 1_000;
+  const agent = await registered(identity);
+  await remove(agent, { aid: agent.aid, confirm: true });
+  const late = { ...agent, via: 'signature', signedAt } as const;
+  expect(await register(identity, late)).toMatchObject(refused('INVALID_TIMESTAMP'));
+  expect(await identity.call(anonymous, `GET /status?aid=${agent.aid}`)).toMatchObject(refused('AID_NOT_FOUND'));
+  expect(await register(identity, agent)).toMatchObject({ status: 201 });
+});
+
+test('keeps nothing of the agent but its AID and key, and an hour later nothing at all', async () => {
+  const clock = testClock(Date.now());
+  await using aging = await startIdentity({ clock });
+  const agent = await registered(aging, { metadata: { a: 1 }, endpoint: 'https://example.com', owner_id: 'o' });
+  const { prisma } = aging.context.database;
+  await aging.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true });
+  expect(await prisma.agent.findUnique({ where: { aid: agent.aid } })).toMatchObject({
+    ...{ agent_name: '', capabilities: [], description: '', metadata: {}, endpoint: null, owner_id: null },
+  });
+  await purgeDeleted(aging.context);
+  expect(await prisma.agent.count()).toBe(1);
+  clock.advance(3_600_001);
+  await purgeDeleted(aging.context);
+  expect(await prisma.agent.count()).toBe(0);
 });
 
 test('of several at once one removes, the others find nothing', async () => {

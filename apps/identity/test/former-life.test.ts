@@ -42,10 +42,15 @@ test('begins another life where an agent registers again', async () => {
 test.each([
   ['profile/update', { description: 'Of a former life' }, 'AID_NOT_FOUND'],
   ['connect', {}, 'AID_NOT_FOUND'],
+  ['agent-init', { description: 'Of a former life' }, 'AID_NOT_FOUND'],
   ['revoke', {}, 'AID_NOT_FOUND'],
   ['account-delete', { confirm: true }, 'INVALID_AUTH'],
 ] as const)('a %s that was on its way meanwhile does nothing to the present life', async (path, fields, code) => {
-  const late = await identity.call(former, `POST /${path}`, { aid: former.aid, ...fields });
+  const late = await identity.call(former, `POST /${path}`, {
+    aid: former.aid,
+    public_key: former.publicKey,
+    ...fields,
+  });
   expect(late).toMatchObject(refused(code));
   expect(await recordOf(identity, present)).toMatchObject(profile);
   expect(await keysOf(identity, present)).toBe(1);

@@ -33,8 +33,14 @@ export type Registered = Newcomer & { readonly loginKey: string; readonly regist
 
 export const profile = { agent_name: 'Ann', capabilities: ['search', 'summary'], description: 'Finds things' };
 
-export const register = (identity: Identity, agent: Newcomer, fields: object = {}) =>
-  identity.call(agent, 'POST /register', { public_key: agent.publicKey, ...profile, ...fields });
+export function register(identity: Identity, agent: Newcomer, fields: object = {}) {
+  const { signedAt = identity.context.clock.now().getTime() } = agent;
+  return identity.call({ ...agent, signedAt }, 'POST /register', {
+    public_key: agent.publicKey,
+    ...profile,
+    ...fields,
+  });
+}
 
 /** A new agent, or the given one in another life, as its login key proves it. */
 export async function registered(identity: Identity, fields: object = {}, agent = newcomer()): Promise<Registered> {

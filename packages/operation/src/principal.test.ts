@@ -7,7 +7,7 @@ const agent: Principal = {
     via: 'login_key',
     requestId: 'r-1',
     registeredAt: 7,
-    signed: true,
+    signedAt: 8,
   },
   ...{ rpc: 'acsp.tasks.v1.TasksService/ClaimTask', claimedAid: 'b'.repeat(50), idempotency: { key: 'k', print: 'p' } },
 };

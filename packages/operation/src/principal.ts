@@ -13,8 +13,8 @@ export interface Principal {
   /** The agent's name, or the name of a service. */
   readonly name: string;
   readonly via: Via;
-  /** The request carries a signature besides the credential, and it verified. */
-  readonly signed?: boolean | undefined;
+  /** The timestamp of the request's signature, which verified, in milliseconds since 1970; absent on requests without either. */
+  readonly signedAt?: number | undefined;
   readonly requestId: string;
   /** Milliseconds since 1970. An agent that was deleted and registered again differs by it from the one before. */
   readonly registeredAt?: number | undefined;
@@ -57,7 +57,7 @@ export const secretList = (text: string): string[] => text.split(',').filter((se
 export function createPrincipals(secrets: readonly string[], now: () => number = Date.now): Principals {
   const [first = ''] = secrets;
   return {
-    sign({ aid, claimedAid, name, via, signed, requestId, registeredAt, rpc, idempotency }) {
+    sign({ aid, claimedAid, name, via, signedAt, requestId, registeredAt, rpc, idempotency }) {
       const content = [
         now(),
         via,
@@ -69,7 +69,7 @@ export function createPrincipals(secrets: readonly string[], now: () => number =
         claimedAid,
         idempotency?.key,
         idempotency?.print,
-        signed,
+        signedAt,
       ];
       const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
       return `${payload}.${mac(first, payload).toString('base64url')}`;
@@ -88,7 +88,7 @@ const mac = (secret: string, text: string) => createHmac('sha256', secret).updat
 const equal = (proof: Buffer, expected: Buffer) => proof.length === expected.length && timingSafeEqual(proof, expected);
 
 function read(payload: string, now: number): Principal {
-  const [at, via, requestId, name, aid, registeredAt, rpc, claimedAid, key, print, signed] = JSON.parse(
+  const [at, via, requestId, name, aid, registeredAt, rpc, claimedAid, key, print, signedAt] = JSON.parse(
     Buffer.from(payload, 'base64url').toString(),
   );
   const age = now - at;
@@ -105,6 +105,6 @@ function read(payload: string, now: number): Principal {
     rpc: rpc ?? undefined,
     claimedAid: claimedAid ?? undefined,
     idempotency,
-    signed: signed ?? undefined,
+    signedAt: signedAt ?? undefined,
   };
 }

@@ -40,7 +40,7 @@ async function withSignature(gateway: Context, call: Call, caller: Caller): Prom
   const signer = await bySignature(gateway, call);
   if (signer === undefined) return caller;
   if (signer.aid !== caller.aid) throw new AppError('AID_MISMATCH');
-  return { ...caller, signed: true };
+  return { ...caller, signedAt: signer.signedAt };
 }
 
 async function byAid(_: Context, call: Call): Promise<Caller> {

@@ -12,6 +12,8 @@ import type { SignedRequest } from './signed-request.js';
 export interface Signer extends KeyHolder {
   /** 64 hex characters. */
   readonly publicKey: string;
+  /** Signatures with an earlier timestamp are those of a former life; in milliseconds since 1970. */
+  readonly signedFrom: number;
 }
 
 export function findSigner(gateway: Context, call: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
@@ -32,7 +34,7 @@ function newcomer(fields: Fields): Signer {
   const publicKey = readKey(fields, keyField(fields), 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
   if (given(['aid'], fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
-  return { aid, name: '', registeredAt: undefined, publicKey };
+  return { aid, name: '', registeredAt: undefined, publicKey, signedFrom: 0 };
 }
 
 const keyField = (fields: Fields) => (given(['ed25519_pubkey'], fields) ? 'ed25519_pubkey' : 'public_key');
@@ -50,7 +52,7 @@ async function holder(call: Call, fields: Fields, find: (aid: string) => Promise
   const signer = await find(aid).catch((error: unknown) => {
     // A repetition of the request that ended the agent is answered from what was kept. The key proves the AID by itself.
     if (toAppError(error).code !== 'AID_NOT_FOUND' || !hasKey(call) || aidOf(publicKey) !== aid) throw error;
-    return { aid, name: '', registeredAt: undefined, publicKey };
+    return { aid, name: '', registeredAt: undefined, publicKey, signedFrom: 0 };
   });
   if (signer.publicKey !== publicKey) throw new AppError('KEY_MISMATCH');
   return signer;

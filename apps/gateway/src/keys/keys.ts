@@ -21,7 +21,10 @@ export interface Keys {
   /** Throws INVALID_LOGIN_KEY. */
   loginKey(key: string, guard: Guard): Promise<KeyHolder>;
   /** The registered key of an active agent, in hex. Throws AID_NOT_FOUND. */
-  signingKey(aid: string, guard: Guard): Promise<KeyHolder & { readonly publicKey: string }>;
+  signingKey(
+    aid: string,
+    guard: Guard,
+  ): Promise<KeyHolder & { readonly publicKey: string; readonly signedFrom: number }>;
   /** Invalidates all that is known of an agent. */
   drop(aid: string): void;
   /** A probe of the path came back. */
@@ -63,8 +66,9 @@ export function createKeys({ identity, clock, elapsedMs }: KeysOptions): Keys {
   const signingKeys = createAgentCache({
     ...common,
     ask: async (aid) => {
-      const { agent_name: name, public_key: publicKey, registered_at } = await identity.getSigningKey({ aid });
-      return { aid, name, publicKey, registeredAt: registered_at?.getTime() };
+      const { agent_name: name, public_key: publicKey, ...key } = await identity.getSigningKey({ aid });
+      const signedFrom = key.signed_from?.getTime() ?? 0;
+      return { aid, name, publicKey, registeredAt: key.registered_at?.getTime(), signedFrom };
     },
   });
 

@@ -29,7 +29,7 @@ export interface FakeIdentity extends AsyncDisposable {
   delayProof: () => Promise<void>;
   /** The way of its events; absent as long as the relay stands still. */
   bus: Pick<Bus, 'publish'> | undefined;
-  register(options?: { expiresAt?: Date }): TestAgent;
+  register(options?: { expiresAt?: Date; signedFrom?: Date }): TestAgent;
   revoke(agent: TestAgent): void;
 }
 
@@ -51,7 +51,10 @@ export const publish = <Desc extends DescMessage>(
 
 export async function fakeIdentity(principals: Principals): Promise<FakeIdentity> {
   const loginKeys = new Map<string, Holder>();
-  const signers = new Map<string, Omit<Holder, 'expires_at'> & { readonly public_key: string }>();
+  const signers = new Map<
+    string,
+    Omit<Holder, 'expires_at'> & { readonly public_key: string; readonly signed_from: Date }
+  >();
   const identity: Omit<FakeIdentity, 'address' | 'register' | 'revoke' | typeof Symbol.asyncDispose> = {
     asked: { verifyLoginKey: 0, getSigningKey: 0, provePath: 0 },
     delay: async () => {},
@@ -94,7 +97,7 @@ export async function fakeIdentity(principals: Principals): Promise<FakeIdentity
 
   return Object.assign(identity, {
     address: door.address,
-    register({ expiresAt = new Date(Date.now() + 86_400_000) } = {}) {
+    register({ expiresAt = new Date(Date.now() + 86_400_000), signedFrom = new Date(0) } = {}) {
       const keys = generateKeyPair();
       const registered_at = new Date(1_700_000_000_000 + signers.size);
       const agent = {
@@ -105,7 +108,7 @@ export async function fakeIdentity(principals: Principals): Promise<FakeIdentity
       };
       const { aid, publicKey: public_key } = agent;
       loginKeys.set(agent.loginKey, { aid, agent_name: 'holder', expires_at: expiresAt, registered_at });
-      signers.set(aid, { aid, agent_name: 'signer', public_key, registered_at });
+      signers.set(aid, { aid, agent_name: 'signer', public_key, registered_at, signed_from: signedFrom });
       return agent;
     },
     revoke({ aid, loginKey }: TestAgent) {

@@ -9,7 +9,7 @@ import { loginKeyDays, type NewLoginKey, newLoginKey } from '../login-key/new-lo
 
 /** An agent as it asks to be registered. */
 export type Registration = Pick<Agent, 'aid' | 'public_key' | 'agent_name' | 'capabilities' | 'description'> &
-  Partial<Pick<Agent, 'owner_id' | 'endpoint'>> & { readonly metadata: JsonObject };
+  Partial<Pick<Agent, 'owner_id' | 'endpoint' | 'signed_at'>> & { readonly metadata: JsonObject };
 
 /** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
 export async function insertAgent(
@@ -17,7 +17,8 @@ export async function insertAgent(
   registration: Registration,
 ): Promise<NewLoginKey> {
   const key = newLoginKey(clock.now(), loginKeyDays);
-  const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata } = registration;
+  const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata, signed_at } =
+    registration;
   const inserted = await database.batch(insertAgents, {
     aid,
     public_key,
@@ -29,12 +30,20 @@ export async function insertAgent(
     endpoint: endpoint ?? null,
     region_id: config.REGION_ID,
     created_at: key.createdAt,
+    signed_at: signed_at ?? new Date(0),
     hash: `\\x${key.hash.toString('hex')}`,
     expires_at: key.expiresAt,
     ...events.row(agentEvent('registered', { ...registration, created_at: key.createdAt }), key.createdAt),
   });
-  if (inserted === undefined) throw new AppError('AID_EXISTS');
+  if (inserted === undefined) throw await refusal(database, aid);
   return key;
+}
+
+async function refusal({ prisma }: Context['database'], aid: string): Promise<AppError> {
+  const known = await prisma.agent.findUnique({ where: { aid } });
+  if (known?.deleted_at == null) return new AppError('AID_EXISTS');
+  const fields = [{ field: 'timestamp', message: 'must not be before the deletion of this AID' }];
+  return new AppError('INVALID_TIMESTAMP', { fields });
 }
 
 interface Input extends EventRow, Required<Registration> {
@@ -45,7 +54,22 @@ interface Input extends EventRow, Required<Registration> {
   readonly expires_at: Date;
 }
 
-/** Agent, login key and event in one round trip. */
+const written = [
+  ...[
+    'aid',
+    'public_key',
+    'agent_name',
+    'capabilities',
+    'description',
+    'metadata',
+    'endpoint',
+    'owner_id',
+    'region_id',
+  ],
+  ...['created_at', 'signed_at'],
+];
+
+/** Agent, login key and event in one round trip. A deleted agent's row is taken over by what was signed after the deletion. */
 const insertAgents: BatchStatement<Input, object> = {
   name: 'register',
   columns: {
@@ -59,6 +83,7 @@ const insertAgents: BatchStatement<Input, object> = {
     owner_id: 'text',
     region_id: 'int',
     created_at: 'timestamptz',
+    signed_at: 'timestamptz',
     hash: 'bytea',
     expires_at: 'timestamptz',
     ...eventColumns,
@@ -67,11 +92,12 @@ const insertAgents: BatchStatement<Input, object> = {
   text: `
     , made AS (
       INSERT INTO agent (
-        aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, created_at, updated_at
+        ${written.join(', ')}, updated_at
       )
-      SELECT aid, public_key, agent_name, capabilities, description, metadata, endpoint, owner_id, region_id, created_at, created_at
-      FROM input
-      ON CONFLICT DO NOTHING
+      SELECT ${written.join(', ')}, created_at FROM input
+      ON CONFLICT (aid) DO UPDATE
+      SET status = 'active', deleted_at = NULL, updated_at = excluded.updated_at, ${written.map((name) => `${name} = excluded.${name}`).join(', ')}
+      WHERE agent.deleted_at <= excluded.signed_at
       RETURNING aid
     ),
     keyed AS (

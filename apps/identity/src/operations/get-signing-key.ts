@@ -9,6 +9,6 @@ export const getSigningKey = byAnyone(
   fieldsOf(GetSigningKeyRequestSchema)({ aid: agentAid }),
   async (context: Context, { aid }) => {
     const agent = await findAgent(context, aid);
-    return { ...agent, registered_at: agent.created_at };
+    return { ...agent, registered_at: agent.created_at, signed_from: agent.signed_at };
   },
 );

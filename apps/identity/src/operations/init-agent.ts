@@ -1,7 +1,7 @@
 import { InitAgentRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { byAgent, fieldsOf } from '@acsp/operation';
 import { capabilities, description, ownAid } from '../agent/fields.js';
-import { lockAgent } from '../agent/find-agent.js';
+import { lockCaller } from '../agent/find-agent.js';
 import type { Context } from '../context.js';
 import { emitAgent } from '../events.js';
 import { issueLoginKey } from '../login-key/issue-login-key.js';
@@ -14,11 +14,12 @@ export const initAgent = byAgent(
     capabilities: capabilities.optional(),
     description: description.optional(),
   }),
-  async ({ database, clock }: Context, input, { aid }, call) => {
+  async ({ database, clock }: Context, input, caller, call) => {
+    const { aid } = caller;
     const { capabilities, description } = input;
     const key = newLoginKey(clock.now(), loginKeyDays);
     const agent = await database.transaction(call, async (tx) => {
-      const known = await lockAgent(tx, aid);
+      const known = await lockCaller(tx, caller);
       await issueLoginKey(tx, aid, key);
       if (capabilities === undefined && description === undefined) return known;
       const changed = await tx.agent.update({

@@ -29,7 +29,8 @@ export const register = byAgent(
     description,
     ...extras,
   }).refine(({ aid, public_key }) => aid === undefined || aid === aidOf(public_key), notOfTheKey),
-  (context: Context, input, { aid }) => registerAgent(context, { ...input, aid }),
+  (context: Context, input, { aid, signedAt = 0 }) =>
+    registerAgent(context, { ...input, aid, signed_at: new Date(signedAt) }),
 );
 
 export const registerCompact = byAgent(
@@ -41,12 +42,13 @@ export const registerCompact = byAgent(
     description: description.optional(),
     ...extras,
   }).refine(({ aid, ed25519_pubkey }) => aid === aidOf(ed25519_pubkey), notOfTheKey),
-  (context: Context, { ed25519_pubkey, ...input }, { aid }) => {
+  (context: Context, { ed25519_pubkey, ...input }, { aid, signedAt = 0 }) => {
     const capabilities = splitCapabilities(input.capabilities);
     return registerAgent(context, {
       ...input,
       aid,
       public_key: ed25519_pubkey,
+      signed_at: new Date(signedAt),
       agent_name: input.agent_name ?? `agent-${aid.slice(0, 8)}`,
       capabilities,
       description: input.description ?? describeCapabilities(capabilities),

@@ -26,7 +26,7 @@ export const sendMessage = byAgent(
   }),
   (context: Context, { target_aid, thread_id = null, timestamp, signature, ...input }, sender, call) => {
     const { content, msg_type, metadata } = input;
-    const signed = sender.signed && signature !== undefined;
+    const signed = sender.signedAt !== undefined && signature !== undefined;
     const proof = signed ? { timestamp: timestamp ?? null, signature, verified: true } : {};
     return sendDirect(
       context,
