@@ -25,7 +25,7 @@ export const getHistory = byAgent(
   },
 );
 
-type Row = MessageRow & { readonly created_at: Date; readonly has_more: boolean };
+type Row = MessageRow & { readonly has_more: boolean };
 
 interface Page {
   readonly own: string;
@@ -36,8 +36,8 @@ interface Page {
 }
 
 /**
- * The page reads both directions by an index each, up to its limit and all that share the last millisecond. Of contents beyond 6 MiB of JSON it
- * keeps the newest milliseconds, at least one.
+ * The page reads both directions by an index each, up to its limit and all that share the last millisecond. Of contents beyond 1 MiB it keeps the
+ * newest milliseconds, at least one.
  */
 function pageQuery({ own, with_aid, thread_id, before, limit }: Page): Prisma.Sql {
   const some = Prisma.sql`ORDER BY created_at DESC FETCH FIRST (${limit}::int) ROWS WITH TIES`;
@@ -55,7 +55,7 @@ function pageQuery({ own, with_aid, thread_id, before, limit }: Page): Prisma.Sq
       (SELECT ${columns} FROM message WHERE ${sent} ${some}) UNION ALL (SELECT ${columns} FROM message WHERE ${received} ${some})
     ),
     measured AS (
-      SELECT *, max(created_at) OVER () AS newest, sum(octet_length(to_json(content)::text)) OVER (ORDER BY created_at DESC) AS bytes
+      SELECT *, max(created_at) OVER () AS newest, sum(octet_length(content)) OVER (ORDER BY created_at DESC) AS bytes
       FROM (SELECT * FROM found ${some}) AS newest_first
     ),
     page AS (SELECT ${columns} FROM measured WHERE bytes <= ${maxContentBytes}::int OR created_at = newest)

@@ -19,13 +19,11 @@ export const getInbox = byAnyone(
     const isOwner = caller.aid !== undefined;
     if (isOwner && named !== undefined && named !== caller.aid) throw new AppError('AID_MISMATCH');
     const aid = caller.aid ?? caller.claimedAid ?? '';
-    const [box = empty] = await database.query<Box>(
-      isOwner ? pageQuery({ aid, limit, offset, unread }) : countQuery(aid),
-    );
-    const counts = { aid, count: box.total, unread_count: box.unread };
-    if (!isOwner) return { ...counts, messages: [], requests: [], total: null, has_more: null };
-    const total = unread ? box.unread : box.total;
-    const messages = box.items?.map(presentItem) ?? [];
+    if (!isOwner) return { ...countsOf(aid, await database.query<Box>(countQuery(aid))), ...withheld };
+    const rows = await database.query<Row>(pageQuery({ aid, limit, offset, unread }));
+    const counts = countsOf(aid, rows);
+    const total = unread ? counts.unread_count : counts.count;
+    const messages = rows.filter(isItem).map(presentItem);
     const requests = messages.filter(({ msg_type }) => msg_type === 'request');
     return { ...counts, messages, requests, total, has_more: offset + messages.length < total };
   },
@@ -39,28 +37,37 @@ interface Page {
 }
 
 interface Box {
-  readonly total: number;
-  readonly unread: number;
-  readonly items: readonly MessageRow[] | null;
+  readonly box_total: number;
+  readonly box_unread: number;
 }
 
-const empty: Box = { total: 0, unread: 0, items: null };
+/** An item beside the counts of its mailbox; a page without items has one row all the same. */
+type Row = Box & (MessageRow | { readonly id: null });
 
-const countQuery = (aid: string) => Prisma.sql`SELECT total, unread, NULL AS items FROM mailbox WHERE aid = ${aid}`;
+const isItem = (row: Row): row is Box & MessageRow => row.id !== null;
+
+const withheld = { messages: [], requests: [], total: null, has_more: null };
+
+const countsOf = (aid: string, [box]: readonly Box[]) => ({
+  aid,
+  count: box?.box_total ?? 0,
+  unread_count: box?.box_unread ?? 0,
+});
+
+const counted = Prisma.raw('box.total AS box_total, box.unread AS box_unread');
+
+const countQuery = (aid: string) => Prisma.sql`SELECT ${counted} FROM mailbox AS box WHERE aid = ${aid}`;
 
 // Everything up to read_to is read, whatever the row says.
 const isUnread = Prisma.raw('AND NOT read AND created_at > box.read_to');
 const columns = Prisma.raw(messageColumns.replace(' read,', ' read OR created_at <= box.read_to AS read,'));
 
-/** Counts and items of one moment, in one round trip. Contents of 6 MiB as JSON are the most that a page has, so that the answer stays below 8. */
+/** Counts and items of one moment, in one round trip. */
 const pageQuery = ({ aid, limit, offset, unread }: Page) => Prisma.sql`
-  SELECT total, unread, (
-    SELECT json_agg(row_to_json(item)) FROM (
-      SELECT * FROM (
-        SELECT *, sum(octet_length(to_json(content)::text)) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
-          SELECT ${columns} FROM message WHERE to_aid = box.aid ${unread ? isUnread : Prisma.empty}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit}::int OFFSET ${offset}::int
-        ) AS page
-      ) AS measured WHERE bytes <= ${maxContentBytes}::int ORDER BY created_at DESC, id DESC
-    ) AS item
-  ) AS items FROM mailbox AS box WHERE aid = ${aid}`;
+  SELECT item.*, ${counted} FROM mailbox AS box LEFT JOIN LATERAL (
+    SELECT *, sum(octet_length(content)) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
+      SELECT ${columns} FROM message WHERE to_aid = box.aid ${unread ? isUnread : Prisma.empty}
+      ORDER BY created_at DESC, id DESC LIMIT ${limit}::int OFFSET ${offset}::int
+    ) AS page
+  ) AS item ON bytes <= ${maxContentBytes}::int
+  WHERE aid = ${aid} ORDER BY created_at DESC, item.id DESC`;
