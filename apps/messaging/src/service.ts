@@ -1,6 +1,6 @@
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
 import { defineService } from '@acsp/service';
-import { onAgentDeleted, sweepDepartures } from './consumers/on-agent-deleted.js';
+import { departures } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -57,17 +57,9 @@ export const service = defineService({
     listThreads,
   },
   background: (context) => ({
-    consumers: [
-      {
-        name: 'messaging-agent-deleted',
-        subjects: ['acsp.identity.agent.deleted'],
-        start: 'now',
-        order: 'parallel',
-        handle: (event) => onAgentDeleted(context, event),
-      },
-    ],
+    consumers: [departures.consumer(context)],
     jobs: [
-      { name: 'departures', everyMs: 5_000, run: (signal) => sweepDepartures(context, signal) },
+      departures.job(context),
       { name: 'threads expiry', everyMs: 30_000, run: (signal) => expireThreads(context, signal) },
     ],
   }),

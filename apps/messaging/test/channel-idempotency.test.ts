@@ -1,6 +1,6 @@
-import type { Agent } from '@acsp/operation';
+import { newKey, type PostRequest, sendUnder, testRepeated } from '@acsp/testkit';
 import { type Channels, channelsOf, newName } from './channels.js';
-import { type Answer, agent, type Messaging, startMessaging } from './harness.js';
+import { agent, type Messaging, startMessaging } from './harness.js';
 
 // Each POST on channels under an Idempotency-Key, as the gateway hands it on: a digest of caller and key, and one of the request.
 
@@ -19,25 +19,14 @@ afterAll(async () => {
   await messaging[Symbol.asyncDispose]();
 });
 
-interface Request {
-  readonly who: Agent;
-  readonly path: string;
-  readonly body: object;
-}
-
-let keys = 0;
-const newKey = () => {
-  keys += 1;
-  return { key: `key ${keys}`, print: `print ${keys}` };
-};
-const send = ({ who, path, body }: Request, idempotency: ReturnType<typeof newKey>, at = messaging) =>
-  at.call({ ...who, idempotency }, `POST ${path}`, body);
+const send = (request: PostRequest, idempotency: ReturnType<typeof newKey>, at = messaging) =>
+  sendUnder(at, request, idempotency);
 
 const shared = () => channels.made(ann, { members: [bob] });
 const reserved = () => channels.made(ann, { members: [bob], channel_type: 'announce' });
 
 /** A request of each operation that succeeds once, and one that is refused. */
-const operations: Record<string, readonly [() => Promise<Request>, () => Promise<Request>]> = {
+const operations: Record<string, readonly [() => Promise<PostRequest>, () => Promise<PostRequest>]> = {
   create: [
     async () => ({ who: ann, path: '/channels', body: { name: newName() } }),
     async () => ({ who: ann, path: '/channels', body: { name: 'global' } }),
@@ -65,63 +54,19 @@ const operations: Record<string, readonly [() => Promise<Request>, () => Promise
     async () => ({ who: bob, path: '/message/broadcast', body: { channel_id: await reserved(), content: 'Hello' } }),
   ],
 };
-const names = Object.keys(operations);
-const requestOf = (name: string, which: 0 | 1) => (operations[name] as (typeof operations)[string])[which]();
 
 /** Rows of every table that an operation writes. */
-async function countRows(): Promise<object> {
-  const [counts] = await messaging.context.database.prisma.$queryRaw<object[]>`
+async function countRows(): Promise<Record<string, number>> {
+  const [counts] = await messaging.context.database.prisma.$queryRaw<Record<string, number>[]>`
     SELECT (SELECT count(*)::int FROM channel) AS channels, (SELECT sum(members)::int FROM channel) AS counted,
       (SELECT count(*)::int FROM channel_member) AS members, (SELECT count(*)::int FROM channel_invitation) AS invitations,
       (SELECT count(*)::int FROM channel_message) AS posts, (SELECT sum(last_position)::int FROM channel) AS positions,
       (SELECT count(*)::int FROM message) AS messages, (SELECT sum(unread)::int FROM mailbox) AS unread,
       (SELECT count(*)::int FROM bus.outbox) AS events`;
-  return counts as object;
+  return counts as Record<string, number>;
 }
-const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 
-test.each(names)('%s is done once and answered alike, however often and wherever it is repeated', async (name) => {
-  const request = await requestOf(name, 0);
-  const [before, idempotency] = [await countRows(), newKey()];
-  const first = await send(request, idempotency);
-  expect([200, 201]).toContain(first.status);
-  expect(isReplayed(first)).toBe(false);
-  const after = await countRows();
-  expect(after).not.toEqual(before);
-  for (const at of [messaging, other]) {
-    const again = await send(request, idempotency, at);
-    expect([again.status, again.body, isReplayed(again)]).toEqual([first.status, first.body, true]);
-  }
-  expect(await countRows()).toEqual(after);
-});
-
-test.each(names)('%s that comes in twice at once, in two services, is done once and answered alike', async (name) => {
-  for (let round = 0; round < 3; round += 1) {
-    const [alone, request] = [await requestOf(name, 0), await requestOf(name, 0)];
-    const start = (await countRows()) as Record<string, number>;
-    await send(alone, newKey());
-    const once = (await countRows()) as Record<string, number>;
-    const idempotency = newKey();
-    const replicas = [messaging, other, messaging, other];
-    const answers = await Promise.all(replicas.map((at) => send(request, idempotency, at)));
-    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
-    expect([200, 201]).toContain(answers[0]?.status);
-    // As much again as one request has written.
-    const twice = Object.entries(once).map(([table, count]) => [table, 2 * count - (start[table] ?? 0)]);
-    expect(await countRows()).toEqual(Object.fromEntries(twice));
-  }
-});
-
-test.each(names)('%s that is refused stays refused, in two services at once too', async (name) => {
-  const request = await requestOf(name, 1);
-  const [before, idempotency] = [await countRows(), newKey()];
-  const answers = await Promise.all([messaging, other].map((at) => send(request, idempotency, at)));
-  expect(answers[0]?.status).toBeGreaterThanOrEqual(400);
-  expect(answers[1]?.body).toEqual(answers[0]?.body);
-  const again = await send(request, idempotency);
-  expect([again.status, again.body, isReplayed(again)]).toEqual([answers[0]?.status, answers[0]?.body, true]);
-  expect(await countRows()).toEqual(before);
-});
+testRepeated({ replicas: () => [messaging, other], operations, countRows });
 
 test('posts that repeat a key in one statement are refused alone, and their neighbours are written', async () => {
   const id = await shared();

@@ -1,8 +1,8 @@
 import type { Agent } from '@acsp/operation';
+import { deletionOf } from '@acsp/testkit';
 import fc from 'fast-check';
-import { onAgentDeleted, sweepDepartures } from '../src/consumers/on-agent-deleted.js';
+import { departures } from '../src/consumers/on-agent-deleted.js';
 import { type Channels, channelsOf, codeOf } from './channels.js';
-import { deletionOf } from './deletion.js';
 import { agent, type Messaging, startMessaging } from './harness.js';
 import { expectTrueChannels } from './true-channels.js';
 
@@ -57,7 +57,7 @@ async function comeBack({ agents, lives }: World, index: number, { context }: Me
   agents[index] = back;
   lives.push(back);
   registered.set(back.aid, back.registeredAt);
-  await onAgentDeleted(context, deletionOf(former));
+  await departures.onDeleted(context, deletionOf(former));
 }
 
 async function take(world: World, { act, who, whom, channel, replica }: Step): Promise<void> {
@@ -77,8 +77,8 @@ async function walk(groups: readonly (readonly Step[])[]): Promise<void> {
     await Promise.all(group.map((step) => take(world, step)));
     await expectTrueChannels(replicas[0]);
   }
-  for (const life of world.lives) await onAgentDeleted(replicas[0].context, deletionOf(life));
-  await sweepDepartures(replicas[1].context);
+  for (const life of world.lives) await departures.onDeleted(replicas[0].context, deletionOf(life));
+  await departures.sweep(replicas[1].context);
   await expectTrueChannels(replicas[0]);
   const { prisma } = replicas[0].context.database;
   const left = await prisma.channel.findMany({ where: { channel_id: { in: [...world.ids] } } });

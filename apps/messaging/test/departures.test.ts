@@ -1,8 +1,7 @@
 import type { Agent } from '@acsp/operation';
-import { eventually, type TestClock, testClock } from '@acsp/testkit';
-import { onAgentDeleted, sweepDepartures } from '../src/consumers/on-agent-deleted.js';
+import { deletionOf, eventually, type TestClock, testClock } from '@acsp/testkit';
+import { departures } from '../src/consumers/on-agent-deleted.js';
 import { type Channels, channelsOf, codeOf, listed, newName } from './channels.js';
-import { deletionOf } from './deletion.js';
 import { agent, type Messaging, startMessaging } from './harness.js';
 import { expectTrueChannels } from './true-channels.js';
 
@@ -28,8 +27,8 @@ function twoLives(): [former: Agent, back: Agent] {
   return [former, back];
 }
 const returns = ({ aid, registeredAt = 0 }: Agent) => registered.set(aid, registeredAt);
-const remove = (former: Agent) => onAgentDeleted(messaging.context, deletionOf(former, clock.now()));
-const sweep = () => sweepDepartures(messaging.context);
+const remove = (former: Agent) => departures.onDeleted(messaging.context, deletionOf(former, clock.now()));
+const sweep = () => departures.sweep(messaging.context);
 const membersOf = async (id: string) => listed(await channels.list(ann), id).members;
 const departuresOf = ({ aid }: Agent) => messaging.context.database.prisma.departure.count({ where: { aid } });
 
@@ -151,7 +150,7 @@ test('the service sweeps by itself', async () => {
   const { create, join, list } = channelsOf(other);
   const gone = agent('Gone');
   const { channel_id } = (await create(ann)).body.channel;
-  await onAgentDeleted(other.context, deletionOf(gone));
+  await departures.onDeleted(other.context, deletionOf(gone));
   await join(gone, channel_id);
   await eventually(async () => listed(await list(ann), channel_id).members === 1, { timeoutMs: 15_000 });
 }, 20_000);

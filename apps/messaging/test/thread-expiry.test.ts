@@ -1,4 +1,4 @@
-import { eventually, type TestClock, testClock } from '@acsp/testkit';
+import { eventually, type TestClock, testClock, withHalfMinuteJob } from '@acsp/testkit';
 import { expireThreads } from '../src/thread/expire-threads.js';
 import { type Messaging, startMessaging } from './harness.js';
 import { codeOf, eventsOf, hourMs, rowOf, signer, type Threads, threadsOf, typesOf } from './threads.js';
@@ -114,21 +114,10 @@ test('a sweep that is stopped begins no further batch', async () => {
 });
 
 test('the service sweeps by itself, twice a minute', async () => {
-  const { setTimeout } = globalThis;
-  const timers: { run: () => void; delayMs: number; timer: NodeJS.Timeout }[] = [];
-  globalThis.setTimeout = ((run: () => void, delayMs = 0, ...rest: []) => {
-    const timer = setTimeout(run, delayMs, ...rest);
-    timers.push({ run, delayMs, timer });
-    return timer;
-  }) as typeof setTimeout;
-  await using alone = await startMessaging({ clock, sweeps: true });
-  globalThis.setTimeout = setTimeout;
+  const [service, runSweep] = await withHalfMinuteJob(() => startMessaging({ clock, sweeps: true }));
+  await using alone = service;
   const thread_id = await threadsOf(alone).created(ann, bob, { ttl_hours: 1 });
   clock.advance(hourMs);
-  // Those of exactly half a minute are gRPC's keepalive; a periodic job is never that punctual.
-  const sweeping = timers.filter(({ delayMs }) => delayMs >= 27_000 && delayMs <= 33_000 && delayMs !== 30_000);
-  expect(sweeping).toHaveLength(1);
-  clearTimeout(sweeping[0]?.timer);
-  sweeping[0]?.run();
+  runSweep();
   await eventually(async () => (await rowOf(alone, thread_id)).status === 'expired');
 });

@@ -1,6 +1,6 @@
 import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
 import { defineService } from '@acsp/service';
-import { onAgentDeleted, sweepDepartures } from './consumers/on-agent-deleted.js';
+import { departures } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -35,18 +35,7 @@ export const service = defineService({
     postMessage,
   },
   background: (context) => ({
-    consumers: [
-      {
-        name: 'tasks-agent-deleted',
-        subjects: ['acsp.identity.agent.deleted'],
-        start: 'now',
-        order: 'parallel',
-        handle: (event) => onAgentDeleted(context, event),
-      },
-    ],
-    jobs: [
-      { name: 'expiry', everyMs: 30_000, run: (signal) => expireTasks(context, signal) },
-      { name: 'departures', everyMs: 5_000, run: (signal) => sweepDepartures(context, signal) },
-    ],
+    consumers: [departures.consumer(context)],
+    jobs: [{ name: 'expiry', everyMs: 30_000, run: (signal) => expireTasks(context, signal) }, departures.job(context)],
   }),
 });

@@ -1,5 +1,4 @@
-import { eventually, type TestClock, testClock } from '@acsp/testkit';
-import { deletionOf } from './deletion.js';
+import { deletionOf, eventually, type TestClock, testClock } from '@acsp/testkit';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { type Steps, statuses, stepsOf, taskIn } from './steps.js';
 import { tracesOf } from './traces.js';

@@ -1,7 +1,6 @@
 import type { Agent } from '@acsp/operation';
-import { type TestClock, testClock } from '@acsp/testkit';
-import { onAgentDeleted, sweepDepartures } from '../src/consumers/on-agent-deleted.js';
-import { deletionOf } from './deletion.js';
+import { deletionOf, type TestClock, testClock } from '@acsp/testkit';
+import { departures } from '../src/consumers/on-agent-deleted.js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { holdTask } from './hold-task.js';
 import { type Steps, stepsOf, taskIn } from './steps.js';
@@ -24,8 +23,8 @@ function twoLives(): [former: Agent, back: Agent] {
   const former = agent('Gone');
   return [former, { ...former, registeredAt: clock.now().getTime() }];
 }
-const remove = (former: Agent) => onAgentDeleted(tasks.context, deletionOf(former, clock.now()));
-const sweep = () => sweepDepartures(tasks.context);
+const remove = (former: Agent) => departures.onDeleted(tasks.context, deletionOf(former, clock.now()));
+const sweep = () => departures.sweep(tasks.context);
 const statusOf = async (id: string) => (await steps.details(ann, id)).body.task.status;
 const departuresOf = ({ aid }: Agent) => tasks.context.database.prisma.departure.count({ where: { aid } });
 

@@ -1,4 +1,4 @@
-import { eventually, type TestClock, testClock } from '@acsp/testkit';
+import { eventually, type TestClock, testClock, withHalfMinuteJob } from '@acsp/testkit';
 import { expireTasks } from '../src/task/expire-tasks.js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { type Steps, stepsOf, taskIn } from './steps.js';
@@ -136,22 +136,11 @@ test('the sweep takes any number of tasks', async () => {
 });
 
 test('the service sweeps by itself, twice a minute', async () => {
-  const { setTimeout } = globalThis;
-  const timers: { run: () => void; delayMs: number; timer: NodeJS.Timeout }[] = [];
-  globalThis.setTimeout = ((run: () => void, delayMs = 0, ...rest: []) => {
-    const timer = setTimeout(run, delayMs, ...rest);
-    timers.push({ run, delayMs, timer });
-    return timer;
-  }) as typeof setTimeout;
-  await using alone = await startTasks({ clock, sweeps: true });
-  globalThis.setTimeout = setTimeout;
+  const [service, runSweep] = await withHalfMinuteJob(() => startTasks({ clock, sweeps: true }));
+  await using alone = service;
   const id = await stepsOf(alone).created(ann, { ttl_minutes: 1 });
   clock.advance(minuteMs);
-  // Those of exactly half a minute are gRPC's keepalive; a periodic job is never that punctual.
-  const sweeping = timers.filter(({ delayMs }) => delayMs >= 27_000 && delayMs <= 33_000 && delayMs !== 30_000);
-  expect(sweeping).toHaveLength(1);
-  clearTimeout(sweeping[0]?.timer);
-  sweeping[0]?.run();
+  runSweep();
   await eventually(async () => {
     const row = await alone.context.database.prisma.task.findUniqueOrThrow({ where: { id } });
     return row.status === 'expired';

@@ -1,13 +1,19 @@
-import { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import { AppError } from '@acsp/errors';
-import { type Agent, type Operation, requestFields, toMessage } from '@acsp/operation';
-import { serveRpc } from '@acsp/rpc';
+import type { Agent, Operation } from '@acsp/operation';
 import { createStack } from '@acsp/service';
-import { type Answer, agent, startService, type TestClock, type TestService } from '@acsp/testkit';
+import {
+  type Answer,
+  agent,
+  holdJobs,
+  serveKnownAgents,
+  startService,
+  stranger,
+  type TestClock,
+  type TestService,
+} from '@acsp/testkit';
 import type { Context } from '../src/context.js';
 import { service } from '../src/service.js';
 
-export { type Answer, agent };
+export { type Answer, agent, stranger };
 
 export type Tasks = TestService<Context>;
 
@@ -27,8 +33,6 @@ export interface Options {
   readonly migrated?: boolean;
 }
 
-export const stranger = { aid: 'f'.repeat(50), name: 'nobody' };
-
 /** The tasks service on a database of its own, with an identity service that knows every agent but the stranger. */
 export async function startTasks(options: Options = {}): Promise<Tasks> {
   const { identityAddress, searchAddress, matchTimeoutMs, sweeps = false, migrated = true, ...rest } = options;
@@ -40,36 +44,10 @@ export async function startTasks(options: Options = {}): Promise<Tasks> {
   };
   const tasks = stack.use(await startService(service, { ...rest, migrated, env }));
   // The first of several services on one database holds the sweeps of all.
-  if (migrated && !sweeps && options.databaseUrl === undefined) await holdSweeps(tasks);
+  if (migrated && !sweeps && options.databaseUrl === undefined)
+    await holdJobs(tasks, 'tasks', ['expiry', 'departures']);
   return { ...tasks, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }
-
-/** A replica at work holds this lock, and the others wait. */
-async function holdSweeps({ context }: Tasks): Promise<void> {
-  const { session } = context.database;
-  for (const job of ['expiry', 'departures']) {
-    await new Promise<void>((begun) => {
-      session.lead(`tasks ${job}`, async (_client, signal) => {
-        begun();
-        await new Promise<void>((end) => signal.addEventListener('abort', () => end(), { once: true }));
-      });
-    });
-  }
-}
-
-/** The one rpc of identity that tasks calls, by its contract. */
-const serveKnownAgents = () =>
-  serveRpc({
-    service: IdentityService,
-    host: '127.0.0.1',
-    port: 0,
-    async handle(desc, request) {
-      if (desc.name !== 'BatchGetAgents') throw new AppError('INTERNAL_ERROR');
-      const { aids = [] } = requestFields(desc.input, request) as { aids?: string[] };
-      const agents = aids.filter((aid) => aid !== stranger.aid).map((aid) => ({ aid }));
-      return toMessage(desc.output, { agents });
-    },
-  });
 
 /** A call of an operation past its doors: several of them begin in one turn of the event loop, which sockets do not grant. */
 export function callDirectly<Output>(

@@ -1,5 +1,5 @@
-import type { Agent } from '@acsp/operation';
-import { type Answer, agent, startTasks, type Tasks } from './harness.js';
+import { newKey, type PostRequest, sendUnder, testRepeated } from '@acsp/testkit';
+import { agent, startTasks, type Tasks } from './harness.js';
 import { draft, type Steps, stepsOf, taskIn } from './steps.js';
 
 // Each POST under an Idempotency-Key, as the gateway hands it on: a digest of caller and key, and one of the request.
@@ -19,19 +19,8 @@ afterAll(async () => {
   await tasks[Symbol.asyncDispose]();
 });
 
-interface Request {
-  readonly who: Agent;
-  readonly path: string;
-  readonly body: object;
-}
-
-let keys = 0;
-const newKey = () => {
-  keys += 1;
-  return { key: `key ${keys}`, print: `print ${keys}` };
-};
-const send = ({ who, path, body }: Request, idempotency: ReturnType<typeof newKey>, at = tasks) =>
-  at.call({ ...who, idempotency }, `POST ${path}`, body);
+const send = (request: PostRequest, idempotency: ReturnType<typeof newKey>, at = tasks) =>
+  sendUnder(at, request, idempotency);
 
 const bring = (status: 'open' | 'claimed' | 'review' | 'done', fields: object = {}) =>
   taskIn(steps, status, { creator: ann, worker: bob, ...fields });
@@ -43,7 +32,7 @@ async function pendingClaim() {
 }
 
 /** A request of each operation that succeeds once, and one that is refused for the state of its task. */
-const operations: Record<string, readonly [() => Promise<Request>, () => Promise<Request>]> = {
+const operations: Record<string, readonly [() => Promise<PostRequest>, () => Promise<PostRequest>]> = {
   create: [
     async () => ({ who: ann, path: '/tasks', body: draft }),
     async () => ({ who: ann, path: '/tasks', body: { ...draft, parent_id: await bring('done') } }),
@@ -73,64 +62,19 @@ const operations: Record<string, readonly [() => Promise<Request>, () => Promise
     async () => ({ who: ann, path: '/tasks/message', body: { task_id: await bring('done'), content: 'Hello' } }),
   ],
 };
-const names = Object.keys(operations);
 
 /** Rows of every table that an operation writes. */
-async function countRows(): Promise<object> {
+async function countRows(): Promise<Record<string, number>> {
   const { prisma } = tasks.context.database;
-  const [counts] = await prisma.$queryRaw<object[]>`
+  const [counts] = await prisma.$queryRaw<Record<string, number>[]>`
     SELECT (SELECT count(*)::int FROM task) AS tasks, (SELECT sum(version)::int FROM task) AS versions,
       (SELECT sum(subtasks_count)::int FROM task) AS subtasks, (SELECT count(*)::int FROM claim) AS claims,
       (SELECT count(*)::int FROM message) AS messages, (SELECT count(*)::int FROM log_entry) AS entries,
       (SELECT count(*)::int FROM bus.outbox) AS events`;
-  return counts as object;
+  return counts as Record<string, number>;
 }
-const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 
-test.each(names)('%s is done once and answered alike, however often and wherever it is repeated', async (name) => {
-  const request = await (operations[name] as (typeof operations)[string])[0]();
-  const [before, idempotency] = [await countRows(), newKey()];
-  const first = await send(request, idempotency);
-  expect([200, 201]).toContain(first.status);
-  expect(isReplayed(first)).toBe(false);
-  const after = await countRows();
-  expect(after).not.toEqual(before);
-  for (const at of [tasks, other]) {
-    const again = await send(request, idempotency, at);
-    expect([again.status, again.body, isReplayed(again)]).toEqual([first.status, first.body, true]);
-  }
-  expect(await countRows()).toEqual(after);
-});
-
-test.each(names)('%s that comes in twice at once, in two services, is done once and answered alike', async (name) => {
-  for (let round = 0; round < 3; round += 1) {
-    const [make] = operations[name] as (typeof operations)[string];
-    const [alone, request] = [await make(), await make()];
-    const start = (await countRows()) as Record<string, number>;
-    await send(alone, newKey());
-    const once = (await countRows()) as Record<string, number>;
-    const idempotency = newKey();
-    const answers = await Promise.all([tasks, other, tasks, other].map((at) => send(request, idempotency, at)));
-    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
-    expect([200, 201]).toContain(answers[0]?.status);
-    const twice = await countRows();
-    // As much again as one request has written.
-    expect(twice).toEqual(
-      Object.fromEntries(Object.entries(once).map(([table, count]) => [table, 2 * count - (start[table] ?? 0)])),
-    );
-  }
-});
-
-test.each(names)('%s that is refused stays refused, in two services at once too', async (name) => {
-  const request = await (operations[name] as (typeof operations)[string])[1]();
-  const [before, idempotency] = [await countRows(), newKey()];
-  const answers = await Promise.all([tasks, other].map((at) => send(request, idempotency, at)));
-  expect(answers[0]?.status).toBeGreaterThanOrEqual(400);
-  expect(answers[1]?.body).toEqual(answers[0]?.body);
-  const again = await send(request, idempotency);
-  expect([again.status, again.body, isReplayed(again)]).toEqual([answers[0]?.status, answers[0]?.body, true]);
-  expect(await countRows()).toEqual(before);
-});
+testRepeated({ replicas: () => [tasks, other], operations, countRows });
 
 test('a refusal stands although the request would succeed by now', async () => {
   const task_id = await bring('claimed');

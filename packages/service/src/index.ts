@@ -4,6 +4,7 @@ export { createLogger, type Logger } from './create-logger.js';
 export { createStack, type Stack, startOnStack } from './create-stack.js';
 export { defineService } from './define-service.js';
 export type { BaseContext, Overrides, Running, Runtime, Service } from './definition.js';
+export { createDepartures, type Departed, type Departures } from './departures.js';
 export { ConfigError, loadConfig } from './load-config.js';
 export { createPeer, type Peer, type PeerCall } from './peer.js';
 export { run } from './run.js';

@@ -2,9 +2,13 @@
 export { type LocalServer, spawnSource } from '@acsp/local';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';
+export { deletionOf } from './deletion.js';
 export { eventually } from './eventually.js';
+export { holdJobs, withHalfMinuteJob } from './jobs.js';
+export { serveKnownAgents, stranger } from './known-agents.js';
 export { collectLog, type LogLine, quietLog } from './log.js';
 export { metric } from './metric.js';
+export { newKey, type PostRequest, sendUnder, testRepeated } from './repeated.js';
 export { compareSchema } from './schema.js';
 export { describeWith, ownNats, ownRedis, serverUrl } from './servers.js';
 export {

@@ -1,41 +1,12 @@
-import { payloadOf } from '@acsp/bus';
-import type { Event } from '@acsp/contracts/events/v1/event';
-import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
-import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { createDepartures, type Departed } from '@acsp/service';
 import { channelPayload } from '../channel/channel-event.js';
 import { leaveChannels, membershipKey } from '../channel/membership.js';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
 import type { Channel, ChannelMember } from '../generated/prisma/client.js';
 
-/** A principal is good for a minute and ten seconds, and a statement ends within eight: after that nothing of a former life can commit. */
-const inFlightMs = 80_000;
-
-/** A life of an agent that ended. */
-interface Departed {
-  readonly aid: string;
-  readonly registered_at: Date;
-}
-
-/** An agent is gone: its memberships end, and invitations of it are void. It concerns that life of the agent alone, however late the event comes. */
-export async function onAgentDeleted(context: Context, event: Event): Promise<void> {
-  const { aid, registered_at } = payloadOf(AgentEventSchema, event);
-  const departed = { aid, registered_at: registered_at ?? new Date(0) };
-  const deleted_at = event.occurredAt === undefined ? context.clock.now() : timestampDate(event.occurredAt);
-  await context.database.prisma.departure.createMany({ data: [{ ...departed, deleted_at }], skipDuplicates: true });
-  await clearAway(context, departed);
-}
-
-/** Clears away again what requests that were in flight have left behind the deletion, until none can be. */
-export async function sweepDepartures(context: Context, signal?: AbortSignal): Promise<void> {
-  const { departure } = context.database.prisma;
-  const over = new Date(context.clock.now().getTime() - inFlightMs);
-  for (const { aid, registered_at, deleted_at } of await departure.findMany({ orderBy: { deleted_at: 'asc' } })) {
-    if (signal?.aborted) return;
-    await clearAway(context, { aid, registered_at });
-    if (deleted_at <= over) await departure.deleteMany({ where: { aid, registered_at } });
-  }
-}
+/** An agent is gone: its memberships end, and invitations of it are void. */
+export const departures = createDepartures('messaging', clearAway);
 
 const pageSize = 200;
 

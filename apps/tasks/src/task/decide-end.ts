@@ -1,3 +1,4 @@
+import type { Departed } from '@acsp/service';
 import { claimsTo, type Decision, reopened } from './change.js';
 import { includes, statusAt, type TaskState, terminal } from './state.js';
 
@@ -6,12 +7,6 @@ export function decideExpiry(task: TaskState, at: Date): Decision {
   if (statusAt(task, at) !== 'expired' || task.status === 'expired') return { refused: 'INVALID_STATUS' };
   const moved = claimsTo('rejected', task.claims);
   return { set: { status: 'expired' }, moved, event: 'task.expired', says: 'The task has expired' };
-}
-
-/** A life of an agent that ended. */
-export interface Departed {
-  readonly aid: string;
-  readonly registered_at: Date;
 }
 
 /** A departed agent's task that is not over is cancelled. */
