@@ -30,7 +30,7 @@ const step = fc.record({
   replica: fc.nat(1),
 });
 type Step = typeof step extends fc.Arbitrary<infer Of> ? Of : never;
-/** What stands in one group happens at once. */
+/** The steps of one group happen at once. */
 const walks = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 8 });
 
 interface World {

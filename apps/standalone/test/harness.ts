@@ -158,13 +158,14 @@ export function signedBody({ privateKey }: Pick<TestAgent, 'privateKey'>, fields
   return `${text.slice(0, -1)},"signature":"${sign(privateKey, Buffer.from(text))}"}`;
 }
 
-/** A path below `/api/acsp` with its query, and the signature over both. */
+/** A path below `/api/acsp` with its query, and the signature over both, or another text in place of it. */
 export function signedTarget(
   { privateKey }: Pick<TestAgent, 'privateKey'>,
   target: string,
   parameter = 'signature',
+  signature = sign(privateKey, Buffer.from(`/api/acsp${target}`)),
 ): string {
-  return `${target}&${parameter}=${sign(privateKey, Buffer.from(`/api/acsp${target}`))}`;
+  return `${target}${target.includes('?') ? '&' : '?'}${parameter}=${signature}`;
 }
 
 /** An agent that nobody has registered. */

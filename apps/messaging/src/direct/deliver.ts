@@ -1,6 +1,7 @@
 import type { Transaction } from '@acsp/database';
 import { events } from '../events.js';
 import type { Mailbox, PrismaClient } from '../generated/prisma/client.js';
+import { noticeEvent } from './notice-event.js';
 import { type Letter, plain } from './send.js';
 
 type Notice = Pick<Letter, 'id' | 'to_aid' | 'content'> & { readonly metadata: Readonly<Record<string, string>> };
@@ -17,6 +18,5 @@ export async function deliver(tx: Transaction<PrismaClient>, notice: Notice, now
     RETURNING last_at`;
   const sender = { from_aid: null, from_name: 'acsp', msg_type: 'system' } as const;
   await tx.message.create({ data: { ...plain, ...sender, ...notice, created_at: box?.last_at ?? now } });
-  const payload = { ...sender, message_id: id, to_aid, content, match_score: null };
-  await events.emit(tx, { type: 'notice.delivered', audience: [`agent:${to_aid}`], actor: null, payload });
+  await events.emit(tx, noticeEvent({ ...sender, id, to_aid, content, match_score: null }));
 }

@@ -13,12 +13,9 @@ export const messageColumns =
 /** The contents of one page: as JSON they are up to six times as long, which keeps an answer below 8 MiB. */
 export const maxContentBytes = 2 ** 20;
 
-export const presentItem = (row: MessageRow): PublicOf<typeof InboxItemSchema> => ({
-  ...row,
-  metadata: row.metadata as JsonObject,
-});
+type Presented = PublicOf<typeof InboxItemSchema> & PublicOf<typeof DirectMessageSchema>;
 
-export const presentMessage = (row: MessageRow): PublicOf<typeof DirectMessageSchema> => ({
+export const presentMessage = (row: MessageRow): Presented => ({
   ...row,
   metadata: row.metadata as JsonObject,
 });

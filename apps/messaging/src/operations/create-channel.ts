@@ -23,7 +23,7 @@ export const createChannel = byAgent(
     database.transaction(call, async (tx) => {
       const [channel_id, life] = [newId(), lifeOf(creator)];
       const row = { ...input, channel_id, description, members: 1, created_by: creator.aid, created_at: clock.now() };
-      // Of two that take one name at once the second waits here for the first.
+      // The second of two that take one name at once waits here for the first.
       const { count } = await tx.channel.createMany({ data: [row], skipDuplicates: true });
       if (count === 0) throw new AppError('CHANNEL_EXISTS');
       await tx.channelMember.create({ data: { ...life, channel_id } });

@@ -2,7 +2,7 @@ import { GetInboxRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
 import { AppError } from '@acsp/errors';
 import { aid, byAnyone, fieldsOf, oneOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { type MessageRow, maxContentBytes, messageColumns, presentItem } from '../direct/present.js';
+import { type MessageRow, maxContentBytes, messageColumns, presentMessage } from '../direct/present.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 /** Incoming messages, notices and search matches, newest first. A caller who only names an AID gets its counts. */
@@ -23,7 +23,7 @@ export const getInbox = byAnyone(
     const rows = await database.query<Row>(pageQuery({ aid, limit, offset, unread }));
     const counts = countsOf(aid, rows);
     const total = unread ? counts.unread_count : counts.count;
-    const messages = rows.filter(isItem).map(presentItem);
+    const messages = rows.filter(isItem).map(presentMessage);
     const requests = messages.filter(({ msg_type }) => msg_type === 'request');
     return { ...counts, messages, requests, total, has_more: offset + messages.length < total };
   },

@@ -28,7 +28,7 @@ export const getThread = byAgent(
 type Row = ThreadRow & { readonly messages: readonly ThreadMessageRow[] | null };
 
 const maxMessages = 500;
-/** Of payloads, as JSON. */
+/** The payloads' own size, as JSON. */
 const maxBytes = 6 * 2 ** 20;
 
 /** Thread and messages of one moment. PostgreSQL reads 8 MiB of payloads at most, because none is over 16 KiB, and answers 6. */

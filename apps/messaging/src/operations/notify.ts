@@ -4,6 +4,7 @@ import { aid, byAnyone, fieldsOf, metadata, oneOf, text } from '@acsp/operation'
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { longContent } from '../direct/fields.js';
+import { noticeEvent } from '../direct/notice-event.js';
 import { type Letter, plain, send } from '../direct/send.js';
 import { events } from '../events.js';
 import { MessageType } from '../generated/prisma/enums.js';
@@ -24,7 +25,7 @@ export const notify = byAnyone(
     const known = await findNotice(context, notice.to_aid, key);
     if (known !== null) return known;
     const letter: Letter = { ...plain, ...notice, id: newId(), notice_key: key, match_score };
-    const event = (_letter: Letter, at: Date) => noticeEvent(letter, { from_aid, from_name }, at);
+    const event = (_letter: Letter, at: Date) => events.row(noticeEvent({ ...letter, from_aid, from_name }), at);
     const sending = { from_aid, from_name, letters: [letter], event, answer: () => ({ message_id: letter.id }) };
     try {
       return await send(context, sending, call);
@@ -40,15 +41,4 @@ export const notify = byAnyone(
 async function findNotice({ database }: Context, to_aid: string, notice_key: string) {
   const found = await database.prisma.message.findFirst({ where: { to_aid, notice_key }, select: { id: true } });
   return found && { message_id: found.id };
-}
-
-interface Sender {
-  readonly from_aid: string | null;
-  readonly from_name: string;
-}
-
-function noticeEvent(letter: Letter, { from_aid, from_name }: Sender, at: Date) {
-  const { id: message_id, to_aid, content, msg_type, match_score } = letter;
-  const payload = { message_id, from_aid, from_name, to_aid, content, msg_type, match_score };
-  return events.row({ type: 'notice.delivered', audience: [`agent:${to_aid}`], actor: from_aid, payload }, at);
 }

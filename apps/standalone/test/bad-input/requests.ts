@@ -1,5 +1,5 @@
 import { sign } from '@acsp/crypto';
-import type { Sending } from '../harness.js';
+import { type Sending, signedTarget } from '../harness.js';
 import type { Sample } from './samples.js';
 import { proofOf, type Target } from './targets.js';
 
@@ -60,13 +60,14 @@ export function withField(draft: Draft, name: string, text: string | undefined):
 
 /** A request as it goes over the wire. */
 export function write({ target, texts, bearer, privateKey, signature }: Draft): [request: string, sending: Sending] {
-  const { http } = target;
+  const { http, route } = target;
   const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
   const members = Object.entries(texts).filter((member): member is [string, string] => member[1] !== undefined);
   const isSigned = privateKey !== undefined && signature !== null;
   if (isGet(target)) {
-    const plain = toTarget(http, members);
-    return [isSigned ? signedTarget(plain, target, { privateKey, signature }) : plain, { headers }];
+    const plain = toTarget(http.slice('GET '.length), members);
+    const full = isSigned ? signedTarget({ privateKey }, plain, route.signature.field, signature) : plain;
+    return [`GET ${full}`, { headers }];
   }
   const body = `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   return [http, { headers, body: isSigned ? signedBody(body, privateKey, signature) : body }];
@@ -78,17 +79,6 @@ function signedBody(
   text = JSON.stringify(sign(privateKey, Buffer.from(body))),
 ): string {
   return `${body.slice(0, -1)}${body === '{}' ? '' : ','}"signature":${text}}`;
-}
-
-interface Signing {
-  readonly privateKey: string;
-  readonly signature?: string | undefined;
-}
-
-function signedTarget(request: string, { route }: Target, { privateKey, signature }: Signing): string {
-  const bytes = Buffer.from(request.replace('GET ', '/api/acsp'));
-  const mark = request.includes('?') ? '&' : '?';
-  return `${request}${mark}${route.signature.field}=${signature ?? sign(privateKey, bytes)}`;
 }
 
 function toTarget(http: string, members: readonly (readonly [string, string])[]): string {
