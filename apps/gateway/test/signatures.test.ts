@@ -120,15 +120,6 @@ test('needs no timestamp where the interface lists none, and refuses an old one'
   );
 });
 
-test('takes a login key or a signature where either will do, the login key first', async () => {
-  const fields = { aid: agent.aid, looking_for: 'x', timestamp: now() };
-  expect((await gateway.post('search', signed(agent, fields))).status).toBe(200);
-  expect(caller().via).toBe('signature');
-  await gateway.post('search', fields, bearer(agent.loginKey));
-  expect(caller().via).toBe('login_key');
-  expect(await code('search', fields)).toBe('AUTH_REQUIRED');
-});
-
 test('takes a signature on message/send in Form B alone', async () => {
   const form = { sender_aid: agent.aid, recipient_aid: 'f'.repeat(50), timestamp: now() };
   expect((await gateway.post('message/send', signed(agent, form))).status).toBe(200);
@@ -240,45 +231,6 @@ test('reads a document by signature or by AID alone, but not by a wrong signatur
   await gateway.get(target);
   expect(caller().via).toBe('aid');
   expect((await gateway.get(`${target}&signature=00`)).json).toMatchObject({ code: 'INVALID_SIGNATURE' });
-});
-
-describe('a signature beside a login key', () => {
-  const message = () => ({ aid: agent.aid, target_aid: 'f'.repeat(50), content: 'Signed', timestamp: now() });
-  const send = (body: string) => gateway.post('message/send', body, bearer(agent.loginKey));
-
-  test('is seen by the service, where it verifies; without one the request is not signed', async () => {
-    expect((await send(signed(agent, message()))).status).toBe(200);
-    expect(caller()).toMatchObject({ aid: agent.aid, via: 'login_key', signedAt: expect.any(Number) });
-    expect((await send(JSON.stringify(message()))).status).toBe(200);
-    expect(caller().signedAt).toBeUndefined();
-  });
-
-  test.each([
-    ['INVALID_SIGNATURE', () => JSON.stringify({ ...message(), signature: '0'.repeat(128) })],
-    ['INVALID_SIGNATURE', () => JSON.stringify({ ...message(), signature: 7 })],
-    ['INVALID_SIGNATURE', () => signed(generateKeyPair(), message())],
-    ['INVALID_TIMESTAMP', () => signed(agent, { ...message(), timestamp: undefined })],
-    ['TIMESTAMP_OUT_OF_RANGE', () => signed(agent, { ...message(), timestamp: now(-310) })],
-    ['AID_MISMATCH', () => ofAnother()],
-  ])('is refused with %s', async (expected, body) => {
-    expect((await send(body())).json?.code).toBe(expected);
-  });
-
-  function ofAnother(): string {
-    const other = gateway.identity.register();
-    return signed(other, { ...message(), aid: other.aid });
-  }
-
-  test('is good once', async () => {
-    const body = signed(agent, message());
-    expect((await send(body)).status).toBe(200);
-    expect((await send(body)).json?.code).toBe('INVALID_SIGNATURE');
-  });
-
-  test('means nothing where the operation knows none', async () => {
-    expect((await gateway.post('tasks', signed(agent, { title: 'x' }), bearer(agent.loginKey))).status).toBe(200);
-    expect(caller().signedAt).toBeUndefined();
-  });
 });
 
 test('a signature from before the present registration is refused, one from then on is taken', async () => {

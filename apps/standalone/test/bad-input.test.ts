@@ -1,7 +1,8 @@
 import { catalogue, isErrorCode } from '@acsp/errors';
 import { type Case, caseOf, credentialCases, fieldValues, plainCase, requestCases } from './bad-input/cases.js';
 import type { Others } from './bad-input/credentials.js';
-import { type Cast, type Sample, samples } from './bad-input/samples.js';
+import type { Cast, Sample } from './bad-input/sample.js';
+import { samples } from './bad-input/samples.js';
 import { snapshot } from './bad-input/snapshot.js';
 import { ownFields, type Target, targets } from './bad-input/targets.js';
 import { type Answer, startWorld, type World } from './harness.js';

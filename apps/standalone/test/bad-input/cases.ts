@@ -3,7 +3,7 @@ import type { ErrorCode } from '@acsp/errors';
 import type { Sending } from '../harness.js';
 import { badCredentials, type Others } from './credentials.js';
 import { type Draft, draftOf, withField, write } from './requests.js';
-import type { Sample } from './samples.js';
+import type { Sample } from './sample.js';
 import { gatewayFields, hasAlternative, ownFields, type Target } from './targets.js';
 import { bodyValues, deepList, urlValues, type Value } from './values.js';
 

@@ -1,6 +1,6 @@
 import { sign } from '@acsp/crypto';
 import { type Sending, signedTarget } from '../harness.js';
-import type { Sample } from './samples.js';
+import type { Sample } from './sample.js';
 import { proofOf, type Target } from './targets.js';
 
 /** A request before it is written out: each field as JSON text, or as a URL has it. */

@@ -4,7 +4,7 @@ import { parseIsoTime } from '@acsp/text';
 import { z } from 'zod';
 import { services } from '../../src/services.js';
 import { type Field, field, fieldsOf } from './fields.js';
-import type { Sample } from './samples.js';
+import type { Sample } from './sample.js';
 
 /** An operation that agents can call; forms that share a path are operations of their own. */
 export interface Target {
