@@ -19,7 +19,8 @@ beforeEach(async () => {
   standalone = await startProcess(directory);
 });
 afterEach(async () => {
-  await standalone.kill();
+  // A kill would leave its PostgreSQL behind, which still writes into the directory.
+  await standalone.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
