@@ -54,19 +54,20 @@ test('commits publish their events at once, not when the relay looks again after
   let live = false;
   const watching = service.bus.watch({
     subjects: ['acsp.trial.note.*'],
-    handle: (each) => void seen.push(each),
+    // An event of the tests before may be in flight still.
+    handle: (each) => void (each.actor === 'y' && seen.push(each)),
     onLive: (now) => {
       live = now;
     },
   });
   await eventually(() => live);
   const startedAt = performance.now();
-  for (let commits = 1; commits <= 8; commits += 1) {
-    await service.context.database.transaction(undefined, (tx) => emit(tx, event));
+  for (let commits = 1; commits <= 16; commits += 1) {
+    await service.context.database.transaction(undefined, (tx) => emit(tx, { ...event, actor: 'y' }));
     await eventually(() => seen.length === commits);
   }
   // Each commit follows a publication, so a relay that only polls needs a second for each but the first.
-  expect(performance.now() - startedAt).toBeLessThan(3_500);
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
   expect(seen[0]).toMatchObject({ type: 'note.written', audience: event.audience });
   await watching[Symbol.asyncDispose]();
 });
