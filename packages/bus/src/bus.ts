@@ -1,5 +1,6 @@
 import type { Event } from '@acsp/contracts/events/v1/event';
 import type { Carrier } from '@acsp/telemetry';
+import type { Feed } from './feed.js';
 
 /** Carries domain events between services. Source: design, section "Events". */
 export interface Bus extends AsyncDisposable {
@@ -17,6 +18,16 @@ export interface Bus extends AsyncDisposable {
 
   /** Sees events from now on, in every process that watches, without storing a position. For caches. */
   watch(watcher: Watcher): AsyncDisposable;
+
+  /**
+   * Takes all events after a position, those that the bus still has and then those that come, in batches and in their order, until the signal.
+   * The caller keeps the position; undefined is the oldest event. A position that the bus has never reached is that of one which lost everything:
+   * it begins anew. Rejects when the broker is lost, and where `take` does.
+   */
+  readFrom(after: string | undefined, take: TakeBatch, signal: AbortSignal): Promise<void>;
+
+  /** The feeds that agents read. */
+  readonly feed: Feed;
 
   /** For readiness: rejects with SERVICE_UNAVAILABLE while the broker cannot be used. */
   ready(): Promise<void>;
@@ -41,6 +52,9 @@ export interface Delivery {
   /** The trace of the publication. */
   readonly trace: Carrier;
 }
+
+/** `position` is that of the last event. */
+export type TakeBatch = (events: readonly Event[], position: string) => Promise<void>;
 
 export interface Watcher {
   readonly subjects: readonly string[];

@@ -12,6 +12,7 @@ export {
   type Payloads,
   payloadOf,
 } from './events.js';
+export type { Bounds, Feed, FeedMessage, NewMessage } from './feed.js';
 export { jetStreamBus } from './jet-stream/jet-stream-bus.js';
 export { outboxMigrations } from './outbox.js';
 export { startRelay } from './relay.js';

@@ -2,6 +2,7 @@ import { describeWith } from '@acsp/testkit';
 import { type Broker, natsBroker, postgresBroker } from './brokers.js';
 import { deliversEvents } from './contract/delivery.js';
 import { survivesFailures } from './contract/failures.js';
+import { keepsFeeds } from './contract/feeds.js';
 import { type Harness, harness } from './contract/harness.js';
 import { survivesOutages } from './contract/outages.js';
 import { sharesWork, worksInParallel } from './contract/replicas.js';
@@ -16,5 +17,6 @@ function keepsTheContract(start: () => Promise<Broker>): Harness {
   describe('when handlers fail', () => survivesFailures(suite));
   describe('with replicas', () => sharesWork(suite));
   describe('when the broker is away', () => survivesOutages(suite));
+  describe('feeds', () => keepsFeeds(suite));
   return suite;
 }

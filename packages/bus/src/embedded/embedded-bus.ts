@@ -3,8 +3,10 @@ import { deleteExpiredPeriodically, type ExpiredRows, openPostgres } from '@acsp
 import { toAppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import type { Bus } from '../bus.js';
+import { expiredFeed, feedRows } from './feed.js';
 import { followRows } from './follow.js';
 import { publishRows } from './publish.js';
+import { readRowsFrom } from './read-from.js';
 import { watchRows } from './watch.js';
 
 export interface EmbeddedBusOptions {
@@ -25,7 +27,9 @@ const expiredMessages: ExpiredRows = {
 export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
   const postgres = openPostgres({ url: databaseUrl, name: 'bus', migrations, poolSize: 4, log });
   const context = { ...postgres, databaseUrl, log };
-  const expiry = deleteExpiredPeriodically(postgres, { name: 'old messages', rows: [expiredMessages], log });
+  const rows = [expiredMessages, expiredFeed];
+  const expiry = deleteExpiredPeriodically(postgres, { name: 'old messages', rows, log });
+  const feed = feedRows(context);
   const watchers = new Set<AsyncDisposable>();
   return {
     async publish(service, events) {
@@ -37,13 +41,15 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
       watchers.add(watching);
       return watching;
     },
+    readFrom: (after, take, signal) => readRowsFrom(context, after, { take, signal }),
+    feed,
     async ready() {
       await postgres.ping().catch((error: unknown) => {
         throw toAppError(error);
       });
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([expiry, ...watchers].map((work) => work[Symbol.asyncDispose]()));
+      await Promise.all([expiry, feed, ...watchers].map((work) => work[Symbol.asyncDispose]()));
       await postgres[Symbol.asyncDispose]();
     },
   };

@@ -3,9 +3,11 @@ import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import { reconnecting } from '@acsp/time';
 import type { Bus, Delivery } from '../bus.js';
+import { feedOnStream } from './feed.js';
 import { followStream } from './follow.js';
 import { openLink } from './link.js';
 import { publishTo } from './publish.js';
+import { readStreamFrom } from './read-from.js';
 import { watchOn } from './watch.js';
 
 export interface JetStreamBusOptions {
@@ -25,6 +27,7 @@ export function jetStreamBus({ url, log, ackWaitMs = 10_000 }: JetStreamBusOptio
   // A publication that fails closes its connection, to keep the order; consumers must not fall with it.
   const publishing = connect('NATS for publishing');
   const watchers = new Set<AsyncDisposable>();
+  const feed = feedOnStream({ consuming, publishing, log });
   return {
     async publish(service, events) {
       if (events.length > 0) await publishTo(await publishing.current(linkMs).catch(asUnavailable), service, events);
@@ -43,12 +46,17 @@ export function jetStreamBus({ url, log, ackWaitMs = 10_000 }: JetStreamBusOptio
       watchers.add(watching);
       return watching;
     },
+    async readFrom(after, take, signal) {
+      const link = await consuming.current(linkMs).catch(asUnavailable);
+      await readStreamFrom(link, after, { take, signal });
+    },
+    feed,
     async ready() {
       const { manager } = await consuming.current(0).catch(asUnavailable);
       await manager.getAccountInfo().catch(asUnavailable);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...watchers].map((watching) => watching[Symbol.asyncDispose]()));
+      await Promise.all([feed, ...watchers].map((watching) => watching[Symbol.asyncDispose]()));
       await Promise.all([consuming[Symbol.asyncDispose](), publishing[Symbol.asyncDispose]()]);
     },
   };

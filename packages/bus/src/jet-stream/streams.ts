@@ -5,6 +5,11 @@ import { nanos } from '@nats-io/transport-node';
 const daysMs = 86_400_000;
 
 export const eventStream = 'EVENTS';
+export const feedStream = 'FEED';
+
+/** The feed `agent:<aid>` is the subject `feed.agent.<aid>`; the broker repeats each message that it has stored on `live.feed.agent.<aid>`. */
+export const feedSubject = (feed: string): string => `feed.${feed.replace(':', '.')}`;
+export const liveSubject = (feed: string): string => `live.${feedSubject(feed)}`;
 
 type StreamDefinition = Partial<StreamConfig> & { readonly name: string; readonly subjects: string[] };
 
@@ -17,6 +22,13 @@ const streams: readonly StreamDefinition[] = [
     // A relay that stopped between publishing and marking publishes again when it is back.
     duplicate_window: nanos(600_000),
     allow_direct: true,
+  },
+  {
+    name: feedStream,
+    subjects: ['feed.>'],
+    max_age: nanos(7 * daysMs),
+    duplicate_window: nanos(600_000),
+    republish: { src: 'feed.>', dest: 'live.feed.>' },
   },
 ];
 
