@@ -79,7 +79,9 @@ function start<P, Shape extends z.ZodRawShape, Context>(
       config: runtime.config,
       database,
       clock: overrides.clock ?? systemClock,
+      bus,
       log,
+      use: (resource) => stack.use(resource),
       peer: (service, address) => stack.use(createPeer(service, { address, principals, name })),
     });
     // The bus has no check: while it is away no request is refused, because events wait in the outbox.

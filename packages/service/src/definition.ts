@@ -34,7 +34,10 @@ export interface BaseContext<P, Shape extends z.ZodRawShape> {
   readonly config: Config<Shape>;
   readonly database: Database<P>;
   readonly clock: Clock;
+  readonly bus: Bus;
   readonly log: Logger;
+  /** Is disposed of when the service stops, after the doors and the background work. */
+  readonly use: <T extends AsyncDisposable>(resource: T) => T;
   /** A client of another service, closed with this one. */
   readonly peer: <Methods extends GenServiceMethods>(
     service: GenService<Methods>,

@@ -1,0 +1,4 @@
+import { run } from '@acsp/service';
+import { service } from './service.js';
+
+run(service);
