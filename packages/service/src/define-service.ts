@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Bus, jetStreamBus, outboxMigrations, startConsumer, startRelay } from '@acsp/bus';
 import { type AnyPrismaClient, type Database, openDatabase } from '@acsp/database';
 import { type AnyOperations, checkOperations, createPrincipals } from '@acsp/operation';
-import { every, systemClock } from '@acsp/time';
+import { every, orAborted, systemClock } from '@acsp/time';
 import type { DescService } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import { serveContractDoor } from './contract-door.js';
@@ -125,11 +125,17 @@ interface Surroundings {
 
 function startBackground(
   service: string,
-  { consumers = [], jobs = [] }: Background,
+  { consumers = [], duties = [], jobs = [] }: Background,
   { database, bus, log }: Surroundings,
 ) {
   return [
     ...consumers.map((consumer) => startConsumer(consumer, { database, bus, log })),
+    ...duties.map(({ name, run }) =>
+      database.session.lead(`${service} ${name}`, async (_client, signal) => {
+        await orAborted(database.migrated, signal);
+        await run(signal);
+      }),
+    ),
     ...jobs.map(({ name, everyMs, run }) =>
       every(
         { name, intervalMs: everyMs, log },

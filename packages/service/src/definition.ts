@@ -52,8 +52,15 @@ export interface Job {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
+/** Work that goes on for as long as the service runs, in one replica at a time; after each end it begins again. Its signal aborts when its turn is over. */
+export interface Duty {
+  readonly name: string;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
 export interface Background {
   readonly consumers?: readonly Consumer[];
+  readonly duties?: readonly Duty[];
   readonly jobs?: readonly Job[];
 }
 

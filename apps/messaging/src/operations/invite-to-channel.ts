@@ -3,7 +3,7 @@ import { newId, type Transaction } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { aid, byAgent, fieldsOf } from '@acsp/operation';
 import { noticeName } from '@acsp/text';
-import { requireActive } from '../agents/directory.js';
+import { requireActive } from '@acsp/service';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelId } from '../channel/fields.js';
 import { lifeOf, readChannel } from '../channel/known-channel.js';

@@ -1,6 +1,6 @@
 import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
-import type { Peer } from '@acsp/service';
+import type { Peer } from './peer.js';
 
 /** Answers when the active ones among these agents registered, which tells one life of an AID from another. Throws SERVICE_UNAVAILABLE while identity is away. */
 export type Directory = (aids: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
