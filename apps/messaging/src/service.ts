@@ -8,6 +8,7 @@ import { broadcastDirect } from './operations/broadcast-direct.js';
 import { broadcastToChannel } from './operations/broadcast-to-channel.js';
 import { createChannel } from './operations/create-channel.js';
 import { createThread } from './operations/create-thread.js';
+import { findChannels } from './operations/find-channels.js';
 import { getHistory } from './operations/get-history.js';
 import { getInbox } from './operations/get-inbox.js';
 import { getThread } from './operations/get-thread.js';
@@ -43,6 +44,7 @@ export const service = defineService({
     getHistory,
     propose,
     notify,
+    findChannels,
     broadcastToChannel,
     listChannels,
     createChannel,

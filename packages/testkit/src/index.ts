@@ -15,6 +15,7 @@ export {
   type Answer,
   agent,
   anonymous,
+  doorOf,
   principalSecret,
   type ServiceOptions,
   startService,

@@ -80,12 +80,18 @@ export function startService<Shape extends z.ZodRawShape, Context>(
     const running = stack.use(await service.start({ config, log, health }, { bus: ownBus, clock }));
     if (migrated) await running.migrated;
     const { context, address, principals } = running;
-    const send = sender(service, running);
-    return {
-      ...{ running, context, url: running.url, address, health, bus: ownBus, databaseUrl: url, principals, send },
-      call: async (caller, request, body) => read(await send(caller, request, { body })),
-    };
+    const door = doorOf(service, running);
+    return { running, context, url: running.url, address, health, bus: ownBus, databaseUrl: url, principals, ...door };
   });
+}
+
+type Door = Pick<TestService<unknown>, 'call' | 'send'>;
+type Reached = Pick<Running<unknown>, 'url' | 'principals'>;
+
+/** The public door of a service, such as one that runs in a process of its own. */
+export function doorOf(service: Pick<Service, 'name' | 'contract'>, reached: Reached): Door {
+  const send = sender(service, reached);
+  return { send, call: async (caller, request, body) => read(await send(caller, request, { body })) };
 }
 
 const environment = (databaseUrl: string) => ({
@@ -96,9 +102,9 @@ const environment = (databaseUrl: string) => ({
   GRPC_PORT: '0',
 });
 
-function sender<Context>(service: Pick<Service, 'name' | 'contract'>, { url, principals }: Running<Context>) {
+function sender(service: Pick<Service, 'name' | 'contract'>, { url, principals }: Reached): Door['send'] {
   const routes = routeTable(surfaceOf([service.contract]));
-  return (caller: Principal | undefined, request: string, options: RequestOptions = {}): Promise<Response> => {
+  return (caller, request, options = {}) => {
     const { body, headers, signal } = options;
     const [method = '', target = ''] = request.split(' ');
     const { pathname, searchParams } = new URL(`/api/acsp${target}`, url);

@@ -6,10 +6,11 @@ import { z } from 'zod';
 export const channelId = uuid('INVALID_FIELD', 'MISSING_FIELDS');
 
 const pattern = '^[a-z0-9_-]{1,64}$';
+export const isChannelName = (text: string) => new RegExp(pattern).test(text);
 
 export const channelName = z
   .string('INVALID_NAME')
-  .refine((text) => new RegExp(pattern).test(text), {
+  .refine(isChannelName, {
     error: 'INVALID_NAME',
     params: { detail: 'must be 1 to 64 of a-z, 0-9, - and _' },
   })

@@ -21,16 +21,21 @@ export interface ChannelRef {
 export const lifeOf = ({ aid = '', registeredAt = 0 }: Principal) => ({ aid, since: new Date(registeredAt) });
 
 /** Throws CHANNEL_NOT_FOUND where there is none. */
-export async function readChannel(
+export async function readChannel(context: Context, ref: ChannelRef, caller: Principal): Promise<KnownChannel> {
+  const found = await findChannel(context, ref, lifeOf(caller));
+  if (found === undefined) throw new AppError('CHANNEL_NOT_FOUND');
+  return found;
+}
+
+/** Undefined where there is none. */
+export async function findChannel(
   { database }: Context,
   { channel_id = null, channel_name = null }: ChannelRef,
-  caller: Principal,
-): Promise<KnownChannel> {
-  const life = lifeOf(caller);
+  life: ReturnType<typeof lifeOf>,
+): Promise<KnownChannel | undefined> {
   const key = [channel_id, channel_name, life.aid, life.since.getTime()].join(' ');
   const found = await database.batch(channels, { key, channel_id, channel_name, ...life });
-  if (found === undefined) throw new AppError('CHANNEL_NOT_FOUND');
-  return { ...found, aid: life.aid };
+  return found && { ...found, aid: life.aid };
 }
 
 interface Question {

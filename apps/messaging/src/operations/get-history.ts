@@ -37,10 +37,10 @@ interface Page {
 
 /**
  * The page reads both directions by an index each, up to its limit and all that share the last millisecond. Of contents beyond 1 MiB it keeps the
- * newest milliseconds, at least one.
+ * newest milliseconds, at least one. The limit is hidden from the planner in a subquery, as in the inbox.
  */
 function pageQuery({ own, with_aid, thread_id, before, limit }: Page): Prisma.Sql {
-  const some = Prisma.sql`ORDER BY created_at DESC FETCH FIRST (${limit}::int) ROWS WITH TIES`;
+  const some = Prisma.sql`ORDER BY created_at DESC FETCH FIRST (SELECT ${limit}::int) ROWS WITH TIES`;
   const conditions = (mine: string, theirs: string) => {
     const all = [Prisma.sql`${Prisma.raw(mine)} = ${own}`];
     if (with_aid != null) all.push(Prisma.sql`${Prisma.raw(theirs)} = ${with_aid}`);
@@ -55,11 +55,11 @@ function pageQuery({ own, with_aid, thread_id, before, limit }: Page): Prisma.Sq
       (SELECT ${columns} FROM message WHERE ${sent} ${some}) UNION ALL (SELECT ${columns} FROM message WHERE ${received} ${some})
     ),
     measured AS (
-      SELECT *, max(created_at) OVER () AS newest, sum(octet_length(content)) OVER (ORDER BY created_at DESC) AS bytes
-      FROM (SELECT * FROM found ${some}) AS newest_first
+      SELECT ${columns}, max(created_at) OVER () AS newest, sum(octet_length(content)) OVER (ORDER BY created_at DESC) AS bytes
+      FROM (SELECT ${columns} FROM found ${some}) AS newest_first
     ),
     page AS (SELECT ${columns} FROM measured WHERE bytes <= ${maxContentBytes}::int OR created_at = newest)
-    SELECT *, EXISTS (SELECT FROM message WHERE ${sent} AND ${older}) OR EXISTS (SELECT FROM message WHERE ${received} AND ${older}) AS has_more
+    SELECT ${columns}, EXISTS (SELECT FROM message WHERE ${sent} AND ${older}) OR EXISTS (SELECT FROM message WHERE ${received} AND ${older}) AS has_more
     FROM page ORDER BY created_at DESC, id DESC`;
 }
 

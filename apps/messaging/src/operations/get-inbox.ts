@@ -60,14 +60,18 @@ const countQuery = (aid: string) => Prisma.sql`SELECT ${counted} FROM mailbox AS
 
 // Everything up to read_to is read, whatever the row says.
 const isUnread = Prisma.raw('AND NOT read AND created_at > box.read_to');
-const columns = Prisma.raw(messageColumns.replace(' read,', ' read OR created_at <= box.read_to AS read,'));
+const shown = Prisma.raw(messageColumns.replace(' read,', ' read OR created_at <= box.read_to AS read,'));
+const columns = Prisma.raw(messageColumns);
 
-/** Counts and items of one moment, in one round trip. */
+/**
+ * Counts and items of one moment, in one round trip. Limit and offset are hidden from the planner in subqueries: a plan for a limit that it sees
+ * seems cheaper than one for any, so it would plan every page anew, which costs more than the page. Nor is there a star: it would stay unprepared.
+ */
 const pageQuery = ({ aid, limit, offset, unread }: Page) => Prisma.sql`
-  SELECT item.*, ${counted} FROM mailbox AS box LEFT JOIN LATERAL (
-    SELECT *, sum(octet_length(content)) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
+  SELECT ${shown}, ${counted} FROM mailbox AS box LEFT JOIN LATERAL (
+    SELECT ${columns}, sum(octet_length(content)) OVER (ORDER BY created_at DESC, id DESC) AS bytes FROM (
       SELECT ${columns} FROM message WHERE to_aid = box.aid ${unread ? isUnread : Prisma.empty}
-      ORDER BY created_at DESC, id DESC LIMIT ${limit}::int OFFSET ${offset}::int
+      ORDER BY created_at DESC, id DESC LIMIT (SELECT ${limit}::int) OFFSET (SELECT ${offset}::int)
     ) AS page
   ) AS item ON bytes <= ${maxContentBytes}::int
-  WHERE aid = ${aid} ORDER BY created_at DESC, item.id DESC`;
+  WHERE aid = ${aid} ORDER BY created_at DESC, id DESC`;

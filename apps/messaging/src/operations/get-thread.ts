@@ -36,7 +36,7 @@ const detailsQuery = (id: string, aid: string) => Prisma.sql`
   SELECT ${Prisma.raw(threadColumns)}, (
     SELECT json_agg(row_to_json(message) ORDER BY number) FROM (
       SELECT ${columns} FROM (
-        SELECT *, sum(octet_length(payload::text)) OVER (ORDER BY number DESC) AS bytes FROM (
+        SELECT ${columns}, sum(octet_length(payload::text)) OVER (ORDER BY number DESC) AS bytes FROM (
           SELECT ${columns} FROM thread_message WHERE thread_id = thread.id ORDER BY number DESC LIMIT ${maxMessages}::int
         ) AS newest
       ) AS measured WHERE bytes <= ${maxBytes}::int

@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { agent, type Messaging, startMessaging } from './harness.js';
+
+let messaging: Messaging;
+const busy = agent('Busy');
+const calls = 60;
+
+/** Every tenth of 20,000 messages is for one agent, and every tenth from it. */
+beforeAll(async () => {
+  messaging = await startMessaging();
+  const { pool } = messaging.context.database;
+  await pool.query('INSERT INTO mailbox (aid, total, unread) VALUES ($1, 2000, 2000)', [busy.aid]);
+  await pool.query(
+    `INSERT INTO message (id, to_aid, from_aid, from_name, content, msg_type, created_at)
+     SELECT gen_random_uuid(), CASE n % 10 WHEN 0 THEN $1 ELSE 'to' || n % 500 END, CASE n % 10 WHEN 5 THEN $1 ELSE 'from' || n % 500 END,
+       'Any', 'Hello', 'text', now() - make_interval(secs => n) FROM generate_series(1, 20000) AS n`,
+    [busy.aid],
+  );
+  await pool.query('VACUUM ANALYZE message, mailbox');
+}, 60_000);
+afterAll(() => messaging[Symbol.asyncDispose]());
+
+/** How often statements with this text were carried out by a plan for any value, on all connections of the pool. */
+async function genericPlans(text: string): Promise<number> {
+  const { pool } = messaging.context.database;
+  const clients: pg.PoolClient[] = [];
+  try {
+    for (let n = 0; n < 10; n += 1) clients.push(await pool.connect());
+    let found = 0;
+    for (const client of clients) {
+      const { rows } = await client.query<{ plans: number }>(
+        'SELECT coalesce(sum(generic_plans), 0)::int AS plans FROM pg_prepared_statements WHERE position($1 IN statement) > 0',
+        [text],
+      );
+      found += rows[0]?.plans ?? 0;
+    }
+    return found;
+  } finally {
+    for (const client of clients) client.release();
+  }
+}
+
+test.each([
+  ['an inbox', `/inbox?aid=${busy.aid}&limit=`, 'box_total'],
+  ['unread items', `/inbox?aid=${busy.aid}&unread=true&limit=`, 'NOT read'],
+  ['a history', '/message/history?limit=', 'WITH found'],
+  ['a conversation', `/message/history?with_aid=${agent('Other').aid}&limit=`, 'AND to_aid'],
+])('%s is planned once a connection, whatever its limit', async (_name, path, text) => {
+  for (let n = 0; n < calls; n += 1)
+    expect((await messaging.call(busy, `GET ${path}${1 + (n % 100)}`)).status).toBe(200);
+  // PostgreSQL plans the first five executions of a statement on each connection for their values.
+  expect(await genericPlans(text)).toBeGreaterThanOrEqual(calls - 5 * 10);
+});
