@@ -1,9 +1,13 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
-import type { BaseContext, Peer } from '@acsp/service';
+import { type BaseContext, createDirectory, type Directory, type Peer } from '@acsp/service';
 import { createStore, type Store } from '@acsp/store';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
+import { followChanges } from './radio/follow-changes.js';
+import { createHub, type Hub } from './radio/hub.js';
+import { keepNotes } from './radio/notes.js';
+import { createTokens, type Tokens } from './token/tokens.js';
 
 /** The variables of events besides those of every service; README.md lists them for operators. */
 export const variables = {
@@ -11,22 +15,36 @@ export const variables = {
   MESSAGING_GRPC: z.string(),
   /** Presence is kept there; absent keeps it in the service's own database. */
   REDIS_URL: z.string().optional(),
+  /** The longest stream; a stream ends up to a 28th earlier, so that not all end at once. */
+  STREAM_SECONDS: z.coerce.number().int().min(1).max(280).default(280),
 };
 
 export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly identity: Peer<typeof IdentityService>;
   readonly messaging: Peer<typeof MessagingService>;
+  /** Active agents, by AID. */
+  readonly directory: Directory;
   /** Presence. */
   readonly store: Store;
+  readonly tokens: Tokens;
+  readonly hub: Hub;
 }
 
 export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
-  const { config, log, use, peer } = base;
+  const { config, log, use, peer, bus } = base;
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl } = config;
+  const identity = peer(IdentityService, config.IDENTITY_GRPC);
+  const notes = use(keepNotes(base));
+  const hub = use(createHub({ feed: bus.feed, log, onEnd: notes.ended }));
+  use(notes.watch(hub));
+  use(followChanges(base, hub));
   return {
     ...base,
-    identity: peer(IdentityService, config.IDENTITY_GRPC),
+    identity,
     messaging: peer(MessagingService, config.MESSAGING_GRPC),
+    directory: createDirectory(identity),
     store: use(createStore({ redisUrl, databaseUrl, prefix: 'presence:', onOutage: 'fail', log })),
+    tokens: createTokens(config.PRINCIPAL_SECRET),
+    hub,
   };
 }

@@ -3,7 +3,12 @@ import { unbuilt } from '@acsp/operation';
 import { defineService } from '@acsp/service';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
+import { writeFeeds } from './feed/write-feeds.js';
 import { PrismaClient } from './generated/prisma/client.js';
+import { createEventToken } from './operations/create-event-token.js';
+import { listEvents } from './operations/list-events.js';
+import { openRadio } from './operations/open-radio.js';
+import { readFeed } from './operations/read-feed.js';
 
 export const service = defineService({
   name: 'events',
@@ -14,16 +19,19 @@ export const service = defineService({
   client: PrismaClient,
   context: createContext,
   operations: {
-    createEventToken: unbuilt,
-    openRadio: unbuilt,
-    listEvents: unbuilt,
+    createEventToken,
+    openRadio,
+    listEvents,
     setPresence: unbuilt,
     heartbeat: unbuilt,
     listPresences: unbuilt,
     getPresence: unbuilt,
     subscribePresence: unbuilt,
     sweepPresence: unbuilt,
-    readFeed: unbuilt,
+    readFeed,
     batchGetPresence: unbuilt,
   },
+  background: (context) => ({
+    duties: [{ name: 'feeds', run: (signal) => writeFeeds(context, signal) }],
+  }),
 });

@@ -1,10 +1,12 @@
 -- The stream that a token has opened last: one stream a token, and one that was open may be taken up again.
 CREATE TABLE radio (
   token_id uuid NOT NULL,
-  stream_id uuid NOT NULL,
   aid text NOT NULL,
-  -- When it was last seen open: now and then while it is, and when it ends.
+  -- Counts the streams of the token.
+  number integer NOT NULL,
+  -- When it was last seen open, which is written down now and then.
   alive_at timestamptz(3) NOT NULL,
+  ended_at timestamptz(3),
   CONSTRAINT radio_pkey PRIMARY KEY (token_id)
 );
 CREATE INDEX radio_alive_at_idx ON radio (alive_at);

@@ -1,0 +1,109 @@
+import { OpenRadioRequestSchema } from '@acsp/contracts/events/v1/events';
+import { AppError, toAppError } from '@acsp/errors';
+import { type EventSink, pushedEvents } from '@acsp/http';
+import { byAnyone, type Call, fieldsOf } from '@acsp/operation';
+import { z } from 'zod';
+import type { Context } from '../context.js';
+import { eventIdField, positionOf } from '../feed/event-id.js';
+import { claimRadio } from '../radio/claim.js';
+import { closing, ownEvent, type Radio } from '../radio/radio.js';
+import { tuneTo } from '../radio/tuning.js';
+import type { Grant } from '../token/tokens.js';
+
+const maxChannels = 20;
+const namesOf = (channels: string) => channels.split(',').map((name) => name.trim());
+const areNames = (names: readonly string[]) => names.length <= maxChannels && names.every((name) => name.length > 0);
+
+const channelList = z
+  .string('INVALID_FIELD')
+  .max(2_000, 'INVALID_FIELD')
+  .refine((text) => areNames(namesOf(text)), {
+    error: 'INVALID_FIELD',
+    params: { detail: `1 to ${maxChannels} names, separated by commas` },
+  });
+
+const fields = fieldsOf(OpenRadioRequestSchema)({
+  token: z
+    .string({ error: ({ input }) => (input === undefined ? 'AUTH_REQUIRED' : 'INVALID_TOKEN') })
+    .max(1_024, 'INVALID_TOKEN'),
+  channels: channelList.default('global'),
+  last_event_id: eventIdField.optional(),
+});
+
+type Input = z.output<typeof fields>;
+
+/** One event stream, from what the client has last, until something ends it; see ../radio. */
+export const openRadio = byAnyone(fields, (context: Context, input, _caller, call) =>
+  pushedEvents(async (sink) => {
+    if (call.signal.aborted) return end(sink, input);
+    const grant = await context.tokens.verify(input.token);
+    const radio = newRadio(context, grant, sink);
+    // It is known before its agent and its channels are looked at, so that what changes from now on reaches it.
+    context.hub.add(radio);
+    try {
+      await start(context, radio, { grant, input });
+    } catch (error) {
+      // Something has ended it meanwhile, and the client has been told so.
+      if (radio.closed) return;
+      context.hub.remove(radio);
+      // Anything but 200 ends a browser's EventSource for good: a client that resumes is sent on its way again.
+      if (input.last_event_id == null || toAppError(error).code !== 'SERVICE_UNAVAILABLE') throw error;
+      return end(sink, input);
+    }
+    endWith(context, radio, call);
+  }),
+);
+
+function newRadio({ config }: Context, { token_id, aid, since }: Grant, sink: EventSink): Radio {
+  const lasts = config.STREAM_SECONDS * (1 - Math.random() / 28);
+  return {
+    ...{ token_id, aid, since, sink, number: 0, feeds: [], watch_id: undefined, position: undefined, closed: false },
+    behind: { items: [], again: false },
+    endsAt: Date.now() + lasts * 1_000,
+    slot: Math.floor(Math.random() * 15),
+  };
+}
+
+interface Opening {
+  readonly grant: Grant;
+  readonly input: Input;
+}
+
+async function start(context: Context, radio: Radio, { grant, input }: Opening): Promise<void> {
+  const { hub, bus, directory } = context;
+  const resumed = resumedFrom(input);
+  const registered = (await directory([grant.aid])).get(grant.aid);
+  if (registered?.getTime() !== grant.since.getTime()) throw new AppError('INVALID_TOKEN');
+  const tuning = await tuneTo(context, grant, namesOf(input.channels ?? ''));
+  radio.number = await claimRadio(context, grant, resumed !== undefined);
+  radio.watch_id = tuning.watch_id;
+  await hub.tune(radio, tuning.feeds);
+  const { first, last } = await bus.feed.bounds();
+  if (resumed !== undefined && resumed > last) throw new AppError('INVALID_EVENT_ID');
+  if (radio.closed) return;
+  radio.position = resumed ?? last;
+  const { aid } = radio;
+  const connected = {
+    aid,
+    channels: tuning.channels,
+    ...(resumed !== undefined && { resumed_from: input.last_event_id }),
+    ...(resumed !== undefined && resumed + 1 < first && { truncated: true }),
+  };
+  // Its id is where the stream begins, so that one which breaks off before its first event loses nothing.
+  radio.sink.write(ownEvent('connected', connected, radio.position));
+  hub.play(radio, last);
+}
+
+/** The client went, or the process drains. */
+function endWith({ hub }: Context, radio: Radio, { signal }: Call): void {
+  const ended = () => hub.close(radio, 'shutdown');
+  if (signal.aborted) ended();
+  else signal.addEventListener('abort', ended, { once: true });
+}
+
+const resumedFrom = ({ last_event_id }: Input) => (last_event_id == null ? undefined : positionOf(last_event_id));
+
+function end(sink: EventSink, input: Input): void {
+  sink.write(closing('shutdown', resumedFrom(input)));
+  sink.end();
+}

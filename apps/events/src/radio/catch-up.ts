@@ -1,0 +1,80 @@
+import type { Feed } from '@acsp/bus';
+import type { Log } from '@acsp/telemetry';
+import { createTurns, pause } from '@acsp/time';
+import { type Behind, type Item, type Radio, toItem } from './radio.js';
+
+interface CatchUpOptions {
+  readonly feed: Feed;
+  readonly log: Log;
+  readonly deliver: (radio: Radio, item: Item) => void;
+}
+
+export interface CatchUp {
+  /** Writes what the feed has after the position of the stream and up to `upTo`, then what came meanwhile; then the stream is live. */
+  from(radio: Radio, upTo: number): void;
+  /** The stream has missed something: it reads its feeds again from its position on. */
+  again(radio: Radio): void;
+}
+
+/** A page is 5 MiB at most, however its texts are escaped. */
+const pageSize = 50;
+/** A reader that has so much before it gets no further page yet. */
+const enoughWaiting = 2 ** 18;
+/** Streams that read at the same time. When the broker comes back all of them have to. */
+const lanes = 16;
+const [roomMs, outageMs] = [50, 500];
+
+export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
+  const inTurn = Array.from({ length: lanes }, createTurns);
+  let next = 0;
+
+  async function run(radio: Radio, behind: Behind, first: number): Promise<void> {
+    let upTo = first;
+    while (!radio.closed) {
+      if (behind.again) {
+        behind.items.length = 0;
+        behind.again = false;
+        upTo = (await feed.bounds()).last;
+      }
+      await readUpTo(radio, upTo);
+      if (behind.again) continue;
+      radio.position = Math.max(radio.position ?? 0, upTo);
+      for (const item of behind.items) deliver(radio, item);
+      radio.behind = undefined;
+      return;
+    }
+  }
+
+  async function readUpTo(radio: Radio, upTo: number): Promise<void> {
+    for (let after = radio.position; !radio.closed && after !== undefined && after < upTo; after = radio.position) {
+      const range = { after, upTo, limit: pageSize };
+      next = (next + 1) % lanes;
+      const page = await (inTurn[next] as (typeof inTurn)[0])(() => feed.read(radio.feeds, range));
+      for (const message of page) deliver(radio, toItem(message));
+      if (page.length < pageSize) return;
+      while (!radio.closed && radio.sink.waiting() > enoughWaiting) await pause(roomMs);
+    }
+  }
+
+  function start(radio: Radio, behind: Behind, upTo: number): void {
+    run(radio, behind, upTo).catch(async (error) => {
+      log.warn({ err: error, aid: radio.aid }, 'a stream cannot read its feeds and tries again');
+      behind.again = true;
+      await pause(outageMs);
+      start(radio, behind, upTo);
+    });
+  }
+
+  return {
+    from(radio, upTo) {
+      if (radio.behind !== undefined) start(radio, radio.behind, upTo);
+    },
+    again(radio) {
+      if (radio.behind !== undefined) radio.behind.again = true;
+      else {
+        radio.behind = { items: [], again: true };
+        start(radio, radio.behind, 0);
+      }
+    },
+  };
+}

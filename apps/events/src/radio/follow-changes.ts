@@ -1,0 +1,71 @@
+import { payloadOf } from '@acsp/bus';
+import { RadioEventSchema, WatchEventSchema } from '@acsp/contracts/events/v1/announcements';
+import type { Event } from '@acsp/contracts/events/v1/event';
+import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
+import { ChannelEventSchema } from '@acsp/contracts/messaging/v1/events';
+import type { Context } from '../context.js';
+import type { Hub } from './hub.js';
+import type { Radio } from './radio.js';
+import { presenceFeeds } from './tuning.js';
+
+/** While the bus was away something may have been missed that ends a stream: all end within this time, spread out, and resume. */
+const renewWithinMs = 10_000;
+
+/** Ends and changes open streams when what they were opened with ends or changes: token, agent, membership, what is watched. */
+export function followChanges({ bus, log }: Pick<Context, 'bus' | 'log'>, hub: Hub): AsyncDisposable {
+  const tune = (radio: Radio, feeds: readonly string[]) =>
+    hub.tune(radio, feeds).catch((error) => {
+      log.warn({ err: error, aid: radio.aid }, 'a stream cannot hear other feeds and has to resume');
+      hub.close(radio, 'shutdown');
+    });
+  const changes: Readonly<Record<string, (event: Event) => void>> = {
+    'radio.opened'(event) {
+      const { token_id, number } = payloadOf(RadioEventSchema, event);
+      const radio = hub.byToken(token_id);
+      if (radio !== undefined && radio.number < number) hub.close(radio, 'token_expired');
+    },
+    'watch.changed'(event) {
+      const { aid, watch_id, watch_aids } = payloadOf(WatchEventSchema, event);
+      for (const radio of hub.byAgent(aid)) {
+        if (radio.watch_id !== watch_id) continue;
+        const others = radio.feeds.filter((name) => !name.startsWith('presence:'));
+        void tune(radio, [...others, ...presenceFeeds(watch_aids)]);
+      }
+    },
+    'channel.left'(event) {
+      const { aid, channel_id, is_public } = payloadOf(ChannelEventSchema, event);
+      if (is_public) return;
+      for (const radio of hub.byAgent(aid))
+        void tune(
+          radio,
+          radio.feeds.filter((name) => name !== `channel:${channel_id}`),
+        );
+    },
+    'agent.revoked': endLife,
+    'agent.deleted': endLife,
+  };
+
+  function endLife(event: Event): void {
+    const { aid, registered_at } = payloadOf(AgentEventSchema, event);
+    for (const radio of hub.byAgent(aid))
+      if (radio.since.getTime() === registered_at?.getTime()) hub.close(radio, 'token_expired');
+  }
+
+  let wasLive = false;
+  return bus.watch({
+    subjects: [
+      'acsp.events.radio.opened',
+      'acsp.events.watch.changed',
+      'acsp.messaging.channel.left',
+      'acsp.identity.agent.revoked',
+      'acsp.identity.agent.deleted',
+    ],
+    handle: (event) => changes[event.type]?.(event),
+    onLive(live) {
+      const now = Date.now();
+      if (live && wasLive)
+        for (const radio of hub.all()) radio.endsAt = Math.min(radio.endsAt, now + Math.random() * renewWithinMs);
+      wasLive ||= live;
+    },
+  });
+}

@@ -1,0 +1,106 @@
+import type { Feed } from '@acsp/bus';
+import type { Log } from '@acsp/telemetry';
+import { createAudiences } from './audiences.js';
+import { createCatchUp } from './catch-up.js';
+import { closing, type Item, ownEvent, type Radio, type Reason } from './radio.js';
+import { createRegistry } from './registry.js';
+
+/** The open streams of this process, and what they are sent. */
+export interface Hub extends AsyncDisposable {
+  /** Makes a stream known: from now on whatever ends it does, though it hears no feed yet. It ends the one that its token had here before. */
+  add(radio: Radio): void;
+  /** Resolves once every later message of its feeds will come to the stream, or wait with it. */
+  tune(radio: Radio, feeds: readonly string[]): Promise<void>;
+  /** Writes what came after the position of the stream up to `upTo`, then what came since, and then what comes. */
+  play(radio: Radio, upTo: number): void;
+  close(radio: Radio, reason: Reason): void;
+  /** Forgets a stream that has nothing more to write to. */
+  remove(radio: Radio): void;
+  byToken(token_id: string): Radio | undefined;
+  byAgent(aid: string): readonly Radio[];
+  all(): Iterable<Radio>;
+}
+
+interface HubOptions {
+  readonly feed: Feed;
+  readonly log: Log;
+  /** A stream was removed. */
+  readonly onEnd: (radio: Radio) => void;
+}
+
+/** A reader that has so much before it is closed; it resumes. */
+const maxWaiting = 2 ** 20;
+const maxBehind = 1_000;
+const heartbeatSeconds = 15;
+
+export function createHub({ feed, log, onEnd }: HubOptions): Hub {
+  const registry = createRegistry();
+  const { all, byToken, byAgent } = registry;
+
+  function close(radio: Radio, reason: Reason): void {
+    if (radio.closed) return;
+    radio.sink.write(closing(reason, radio.position));
+    radio.sink.end();
+    remove(radio);
+  }
+
+  function remove(radio: Radio): void {
+    if (radio.closed) return;
+    radio.closed = true;
+    registry.remove(radio);
+    audiences.leaveAll(radio);
+    onEnd(radio);
+  }
+
+  function deliver(radio: Radio, { position, event }: Item): void {
+    if (radio.closed || (position !== undefined && position <= (radio.position ?? 0))) return;
+    if (position !== undefined) radio.position = position;
+    radio.sink.write(event);
+    if (radio.sink.waiting() > maxWaiting) close(radio, 'slow_consumer');
+  }
+
+  const catchUp = createCatchUp({ feed, log, deliver });
+  const audiences = createAudiences(feed, {
+    hear: (radio, item) => (holdBack(radio, item) ? undefined : deliver(radio, item)),
+    missed: catchUp.again,
+  });
+  const timer = setInterval(beat(all(), close), 1_000).unref();
+  return {
+    ...{ close, remove, all, byToken, byAgent },
+    add(radio) {
+      const older = byToken(radio.token_id);
+      if (older !== undefined) close(older, 'token_expired');
+      registry.add(radio);
+    },
+    tune: audiences.tune,
+    play: catchUp.from,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      for (const radio of all()) close(radio, 'shutdown');
+    },
+  };
+}
+
+/** True where the stream still catches up: then the message waits, or is read again. */
+function holdBack({ behind }: Radio, item: Item): boolean {
+  if (behind === undefined) return false;
+  // What the feed does not keep is of the moment.
+  if (item.position === undefined || behind.again) return true;
+  if (behind.items.length < maxBehind) behind.items.push(item);
+  else behind.again = true;
+  return true;
+}
+
+/** One timer for all streams: heartbeats, spread over their interval, and ends. */
+function beat(radios: Iterable<Radio>, close: Hub['close']): () => void {
+  let second = 0;
+  return () => {
+    const now = Date.now();
+    second = (second + 1) % heartbeatSeconds;
+    const heartbeat = ownEvent('heartbeat', { ts: new Date(now).toISOString() });
+    for (const radio of radios) {
+      if (now >= radio.endsAt) close(radio, 'max_duration');
+      else if (radio.slot === second && radio.position !== undefined) radio.sink.write(heartbeat);
+    }
+  };
+}

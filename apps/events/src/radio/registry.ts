@@ -1,0 +1,37 @@
+import { gauge } from '@acsp/telemetry';
+import type { Radio } from './radio.js';
+
+/** The open streams of this process, by what may end them. */
+export interface Registry {
+  add(radio: Radio): void;
+  remove(radio: Radio): void;
+  all(): Iterable<Radio>;
+  byToken(token_id: string): Radio | undefined;
+  byAgent(aid: string): readonly Radio[];
+}
+
+const open = gauge('acsp_open_streams', 'Open event streams of this process', []);
+
+export function createRegistry(): Registry {
+  const radios = new Set<Radio>();
+  const tokens = new Map<string, Radio>();
+  const agents = new Map<string, Set<Radio>>();
+  open.export({}, () => radios.size);
+  return {
+    add(radio) {
+      radios.add(radio);
+      tokens.set(radio.token_id, radio);
+      agents.set(radio.aid, (agents.get(radio.aid) ?? new Set()).add(radio));
+    },
+    remove(radio) {
+      radios.delete(radio);
+      if (tokens.get(radio.token_id) === radio) tokens.delete(radio.token_id);
+      const siblings = agents.get(radio.aid);
+      siblings?.delete(radio);
+      if (siblings?.size === 0) agents.delete(radio.aid);
+    },
+    all: () => radios,
+    byToken: (token_id) => tokens.get(token_id),
+    byAgent: (aid) => [...(agents.get(aid) ?? [])],
+  };
+}
