@@ -1,7 +1,6 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import type { BaseContext, Peer } from '@acsp/service';
+import { type BaseContext, createDirectory, type Directory, type Peer } from '@acsp/service';
 import { z } from 'zod';
-import { createDirectory, type Directory } from './agents/directory.js';
 import type { PrismaClient } from './generated/prisma/client.js';
 
 /** The variables of messaging besides those of every service; README.md lists them for operators. */

@@ -1,7 +1,7 @@
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
-import { requireActive } from '../agents/directory.js';
+import { requireActive } from '@acsp/service';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
 import type { Message } from '../generated/prisma/client.js';

@@ -2,8 +2,8 @@ import { CreateThreadRequestSchema } from '@acsp/contracts/messaging/v1/threads'
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { aid, byAgent, fieldsOf } from '@acsp/operation';
+import { requireActive } from '@acsp/service';
 import { z } from 'zod';
-import { requireActive } from '../agents/directory.js';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
 import { threadEvent } from '../thread/change-thread.js';

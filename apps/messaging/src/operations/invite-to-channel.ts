@@ -2,8 +2,8 @@ import { InviteToChannelRequestSchema } from '@acsp/contracts/messaging/v1/chann
 import { newId, type Transaction } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import { aid, byAgent, fieldsOf } from '@acsp/operation';
+import { requireActive } from '@acsp/service';
 import { noticeName } from '@acsp/text';
-import { requireActive } from '../agents/directory.js';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelId } from '../channel/fields.js';
 import { lifeOf, readChannel } from '../channel/known-channel.js';
