@@ -1,40 +1,19 @@
 import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
+import { gatherKeys, type LookUp } from './gather-keys.js';
 import type { Peer } from './peer.js';
 
 /** Answers when the active ones among these agents registered, which tells one life of an AID from another. Throws SERVICE_UNAVAILABLE while identity is away. */
-export type Directory = (aids: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+export type Directory = LookUp<Date>;
 
 /** The limit of BatchGetAgents. */
 const maxAids = 100;
 
-interface Question {
-  readonly aids: Set<string>;
-  readonly active: ReturnType<Directory>;
-}
-
-/** While a look-up is in flight, further AIDs gather for the next one: a sender costs a part of a call to identity, not a call. */
-export function createDirectory(identity: Pick<Peer<typeof IdentityService>, 'batchGetAgents'>): Directory {
-  let last: Promise<unknown> = Promise.resolve();
-  let gathering: Question | undefined;
-
-  function gather(): Question {
-    const aids = new Set<string>();
-    const active = last.then(async () => {
-      if (gathering?.aids === aids) gathering = undefined;
-      const { agents, registered_at } = await identity.batchGetAgents({ aids: [...aids] });
-      return new Map(agents.map(({ aid }, index) => [aid, registered_at[index] ?? new Date(0)]));
-    });
-    last = active.catch(() => {});
-    return { aids, active };
-  }
-
-  return (aids) => {
-    if (gathering === undefined || gathering.aids.size + aids.length > maxAids) gathering = gather();
-    for (const aid of aids) gathering.aids.add(aid);
-    return gathering.active;
-  };
-}
+export const createDirectory = (identity: Pick<Peer<typeof IdentityService>, 'batchGetAgents'>): Directory =>
+  gatherKeys(maxAids, async (aids) => {
+    const { agents, registered_at } = await identity.batchGetAgents({ aids });
+    return new Map(agents.map(({ aid }, index) => [aid, registered_at[index] ?? new Date(0)]));
+  });
 
 /** The same, but throws TARGET_NOT_FOUND unless all of them are active. */
 export async function requireActive(directory: Directory, aids: readonly string[]): ReturnType<Directory> {

@@ -1,6 +1,7 @@
 import { type BatchStatement, createBatch, createQuery } from '@acsp/database';
 import type { PostgresConnection } from './connect-postgres.js';
 import { toMs } from './memory-keys.js';
+import { postgresSchedules } from './postgres-schedules.js';
 import { fromText, toText } from './postgres-text.js';
 import type { Shared } from './share-by-url.js';
 import type { Store } from './store.js';
@@ -37,6 +38,7 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
   }
 
   return {
+    ...postgresSchedules({ pool, batch, attempt, prefix }),
     async get(key) {
       const row = await attempt(() => run(getStatement, key));
       return row?.live ? fromText(row.value) : undefined;

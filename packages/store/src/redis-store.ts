@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './connect-redis.js';
 import { type MemoryKeys, memoryKeys, toMs } from './memory-keys.js';
+import { redisSchedules } from './redis-schedules.js';
 import type { Shared } from './share-by-url.js';
 import type { Store } from './store.js';
 import { unavailable } from './unavailable.js';
@@ -32,6 +33,7 @@ export function redisStore({ redis, prefix, onOutage }: RedisStoreOptions): Stor
   client.on('ready', moveSpare);
 
   return {
+    ...redisSchedules(redis.resource, prefix),
     async get(key) {
       const command = async () => (await client.get(prefix + key)) ?? undefined;
       return spare?.get(key) ?? attempt(command, (keys) => keys.get(key));

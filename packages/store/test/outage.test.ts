@@ -69,6 +69,11 @@ describeWith('own redis', 'while Redis is', () => {
         failing.set('key', 'value', 10),
         failing.add('key', 'value', 10),
         failing.delete('key'),
+        ...[failing, lasting].flatMap((store) => [
+          store.schedule('name', 'member', 1),
+          store.due('name', 1),
+          store.unschedule('name', ['member']),
+        ]),
         failing.ready(),
       ])) {
         expect(refused).toMatchObject({

@@ -48,6 +48,11 @@ function contractOfPrefixes(open: (prefix: string) => Store) {
     await one.set(key, 'value', 10);
     expect(await same.get(key)).toBe('value');
     expect(await other.get(key)).toBeUndefined();
+    await one.schedule('calls', key, 0);
+    expect(await same.due('calls', 10)).toEqual([key]);
+    expect(await other.due('calls', 10)).toEqual([]);
+    expect(await other.unschedule('calls', [key])).toEqual([]);
+    expect(await same.unschedule('calls', [key])).toEqual([key]);
   });
 }
 
@@ -117,5 +122,51 @@ function contract(open: () => Store) {
     await store.delete(key);
     expect(await store.get(key)).toBeUndefined();
     expect(await store.add(key, 'again', 10)).toBe(true);
+  });
+
+  test('members are due from their time on, those that have been for longest first, and stay until they are taken off', async () => {
+    const name = randomUUID();
+    for (const [member, dueInSeconds] of [
+      ['later', 100],
+      ['second', 0.05],
+      ['first', 0],
+    ] as const)
+      await store.schedule(name, member, dueInSeconds);
+    expect(await store.due(name, 1)).toEqual(['first']);
+    await eventually(async () => (await store.due(name, 10)).length === 2);
+    expect(await store.due(name, 10)).toEqual(['first', 'second']);
+    expect(await store.due(name, 1)).toEqual(['first']);
+    expect((await store.unschedule(name, ['second', 'first', 'unknown', 'later'])).sort()).toEqual(['first', 'second']);
+    expect(await store.due(name, 10)).toEqual([]);
+    expect(await store.unschedule(name, ['first'])).toEqual([]);
+  });
+
+  test('a member that is scheduled again has its new time only, and one that is not due yet stays', async () => {
+    const name = randomUUID();
+    await store.schedule(name, 'back', 0);
+    await store.schedule(name, 'back', 100);
+    expect(await store.due(name, 10)).toEqual([]);
+    expect(await store.unschedule(name, ['back'])).toEqual([]);
+    await store.schedule(name, 'back', 0);
+    expect(await store.due(name, 10)).toEqual(['back']);
+  });
+
+  test('of twenty that take members off at once one gets each', async () => {
+    const [name, members] = [randomUUID(), Array.from({ length: 50 }, () => `Ünïcode ${randomUUID()} \u0000`)];
+    await Promise.all(members.map((member) => store.schedule(name, member, 0)));
+    const removed = await twenty(() => store.unschedule(name, members));
+    expect(removed.flat().sort()).toEqual(members.sort());
+  });
+
+  test('a member that is scheduled while others take it off stays, unless it was gone before', async () => {
+    const [name, members] = [randomUUID(), Array.from({ length: 50 }, () => randomUUID())];
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(members.map((member) => store.schedule(name, member, 0)));
+      await Promise.all([
+        ...members.map((member) => store.schedule(name, member, 0.2)),
+        twenty(() => store.unschedule(name, members)),
+      ]);
+      await eventually(async () => (await store.due(name, 100)).length === members.length);
+    }
   });
 }
