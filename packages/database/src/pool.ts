@@ -42,7 +42,10 @@ export const connectionSettings = (url: string, name: string): pg.ClientConfig =
 
 export function createPool({ url, name, size, log, settings }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({ ...connectionSettings(url, name), max: size, ...settings });
-  pool.on('error', (error) => log.warn({ err: error, pool: name }, 'an idle database connection was lost'));
+  pool.on('error', ({ message: reason }) => {
+    // A pool has ended before its connections have closed, and the error carries the whole client.
+    if (!pool.ending) log.warn({ reason, pool: name }, 'an idle database connection was lost');
+  });
   // Without a listener a lost connection would end the process. The next query on it reports the loss.
   pool.on('connect', (client) => client.on('error', () => {}));
   exportCounts(pool, name);
