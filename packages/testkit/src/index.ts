@@ -3,6 +3,7 @@ export { type LocalServer, spawnSource } from '@acsp/local';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';
 export { deletionOf } from './deletion.js';
+export { type EventReader, readEvents, type SeenEvent } from './event-reader.js';
 export { eventually } from './eventually.js';
 export { holdJobs, withHalfMinuteJob } from './jobs.js';
 export { serveKnownAgents, stranger } from './known-agents.js';
