@@ -10,6 +10,8 @@ export const configSchema = z.looseObject({
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'it needs http:// or https:// in front' }).optional(),
   /** Opens the internal operations; a random one when absent. */
   INTERNAL_TOKEN: z.string().min(16).optional(),
+  /** Shared by the services; one that is kept in DATA_DIR when absent. Replicas need the same. */
+  PRINCIPAL_SECRET: z.string().optional(),
   /** A PostgreSQL server to use in place of the embedded one: databases are made on it. */
   DATABASE_URL: z.string().optional(),
   /** Goes before the names of the databases on that server, so that several deployments can share it. */

@@ -7,6 +7,7 @@ import { freePort } from '@acsp/local';
 import { loadConfig, type Running, type Runtime, type Service, startOnStack } from '@acsp/service';
 import type { Config } from './config.js';
 import { openDatabases } from './databases.js';
+import { keepSecret } from './keep-secret.js';
 import { services } from './services.js';
 import { untilReady } from './until-ready.js';
 
@@ -32,7 +33,7 @@ export function startStandalone({ config, log, health }: Runtime<Config>): Promi
     const contractPorts = new Map<string, number>();
     for (const { name } of services) contractPorts.set(name, await freePort());
     const common = {
-      PRINCIPAL_SECRET: randomBytes(32).toString('hex'),
+      PRINCIPAL_SECRET: config.PRINCIPAL_SECRET ?? (await keepSecret(config.DATA_DIR)),
       ...inherited(config),
       HOST: '127.0.0.1',
       HTTP_PORT: '0',

@@ -15,8 +15,8 @@ export interface StandaloneProcess {
 }
 
 /** The process that `npm start` runs, on embedded infrastructure in a directory of its own. Resolves at its ready line. */
-export async function startProcess(dataDir: string): Promise<StandaloneProcess> {
-  const env = { ...process.env, PORT: '0', DATA_DIR: dataDir, RATE_LIMIT_SCALE: '10000', LOG_LEVEL: 'error' };
+export async function startProcess(dataDir: string, port = 0): Promise<StandaloneProcess> {
+  const env = { ...process.env, PORT: `${port}`, DATA_DIR: dataDir, RATE_LIMIT_SCALE: '10000', LOG_LEVEL: 'error' };
   const main = new URL('../../src/main.ts', import.meta.url);
   const child = spawnSource(main, [], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said: string[] = [];
