@@ -5,6 +5,7 @@ export { createStack, type Stack, startOnStack } from './create-stack.js';
 export { defineService } from './define-service.js';
 export type { BaseContext, Overrides, Running, Runtime, Service } from './definition.js';
 export { createDepartures, type Departed, type Departures } from './departures.js';
+export { listenOn } from './listen-on.js';
 export { ConfigError, loadConfig } from './load-config.js';
 export { createPeer, type Peer, type PeerCall } from './peer.js';
 export { run } from './run.js';
