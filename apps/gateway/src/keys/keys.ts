@@ -13,6 +13,13 @@ export interface KeyHolder {
   readonly registeredAt: number | undefined;
 }
 
+export interface SigningKey extends KeyHolder {
+  /** 64 hex characters. */
+  readonly publicKey: string;
+  /** Signatures with an earlier timestamp are those of a former life; in milliseconds since 1970. */
+  readonly signedFrom: number;
+}
+
 /** The guard runs before the look-up of a credential that this process does not know, and throws to prevent it. */
 type Guard = () => void;
 
@@ -21,10 +28,9 @@ export interface Keys {
   /** Throws INVALID_LOGIN_KEY. */
   loginKey(key: string, guard: Guard): Promise<KeyHolder>;
   /** The registered key of an active agent, in hex. Throws AID_NOT_FOUND. */
-  signingKey(
-    aid: string,
-    guard: Guard,
-  ): Promise<KeyHolder & { readonly publicKey: string; readonly signedFrom: number }>;
+  signingKey(aid: string, guard: Guard): Promise<SigningKey>;
+  /** The same of an agent that may have been revoked or deleted, looked up afresh. Throws AID_NOT_FOUND. */
+  endedSigningKey(aid: string): Promise<SigningKey>;
   /** Invalidates all that is known of an agent. */
   drop(aid: string): void;
   /** A probe of the path came back. */
@@ -63,14 +69,12 @@ export function createKeys({ identity, clock, elapsedMs }: KeysOptions): Keys {
       return { aid, name, expiresAt, registeredAt: registered_at?.getTime() };
     },
   });
-  const signingKeys = createAgentCache({
-    ...common,
-    ask: async (aid) => {
-      const { agent_name: name, public_key: publicKey, ...key } = await identity.getSigningKey({ aid });
-      const signedFrom = key.signed_from?.getTime() ?? 0;
-      return { aid, name, publicKey, registeredAt: key.registered_at?.getTime(), signedFrom };
-    },
-  });
+  const askSigningKey = async (aid: string, include_ended?: boolean): Promise<SigningKey> => {
+    const { agent_name: name, public_key: publicKey, ...key } = await identity.getSigningKey({ aid, include_ended });
+    const signedFrom = key.signed_from?.getTime() ?? 0;
+    return { aid, name, publicKey, registeredAt: key.registered_at?.getTime(), signedFrom };
+  };
+  const signingKeys = createAgentCache({ ...common, ask: (aid) => askSigningKey(aid) });
 
   return {
     async loginKey(key, guard) {
@@ -84,6 +88,7 @@ export function createKeys({ identity, clock, elapsedMs }: KeysOptions): Keys {
       path.probe();
       return signingKeys.find(aid, aid, guard);
     },
+    endedSigningKey: (aid) => askSigningKey(aid, true),
     drop(aid) {
       loginKeys.drop(aid);
       signingKeys.drop(aid);
