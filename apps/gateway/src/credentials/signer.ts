@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import type { Call } from '../exchange.js';
 import { hasKey } from '../idempotency.js';
 import type { SigningKey } from '../keys/keys.js';
-import { refuseUsedUp } from '../rate-limit.js';
+import { lookUp } from '../rate-limit.js';
 import type { SignedRequest } from './signed-request.js';
 
 /** The agent whose signature it must be. */
@@ -22,7 +22,7 @@ export function findSigner(gateway: Context, call: Call, { fields }: SignedReque
 }
 
 const find = (gateway: Context, call: Call, aid: string): Promise<SigningKey> =>
-  gateway.keys.signingKey(aid, () => refuseUsedUp(gateway, call));
+  gateway.keys.signingKey(aid, (ask) => lookUp(gateway, call, ask));
 
 /** Nobody is registered yet: the key in the body proves itself, and gives the AID. */
 function newcomer(fields: Fields): SigningKey {
