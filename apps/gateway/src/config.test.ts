@@ -14,6 +14,10 @@ test('needs little', () => {
   });
 });
 
+test.each(['http://tasks:4103', 'http://tasks/', 'http://[::1]:4103'])('takes %s for a door', (TASKS_URL) => {
+  expect(load({ TASKS_URL })).toMatchObject({ TASKS_URL });
+});
+
 test('reads limits from JSON', () => {
   expect(load({ RATE_LIMITS: '{"tasks":60,"agent-init":1}' }).RATE_LIMITS).toEqual({ tasks: 60, 'agent-init': 1 });
 });
@@ -26,6 +30,10 @@ test.each([
   ['TRUST_PROXY', 'yes please'],
   ['TASKS_URL', 'https://tasks'],
   ['TASKS_URL', 'tasks:4103'],
+  ['TASKS_URL', 'http://tasks:4103/prefix'],
+  ['TASKS_URL', 'http://tasks:4103?a=1'],
+  ['TASKS_URL', 'http://tasks:4103/#x'],
+  ['TASKS_URL', 'http://user:password@tasks:4103'],
   ['PRINCIPAL_SECRET', 'short'],
   ['UPSTREAM_TIMEOUT_MS', '60000'],
 ])('names %s when it is %j', (name, value) => {

@@ -5,7 +5,15 @@ import { z } from 'zod';
 import { parseTrust } from './client-address.js';
 import { limitNames } from './limits.js';
 
-const doorUrl = () => z.url({ protocol: /^http$/ }).optional();
+/** What else a URL may have would be left out when requests go on. */
+const doorUrl = () =>
+  z
+    .url({ protocol: /^http$/ })
+    .refine(
+      (url) => /^http:\/\/[^/?#@\\]+\/?$/i.test(url),
+      'it must be http:// with a host and perhaps a port, and no more',
+    )
+    .optional();
 
 /** `TASKS_URL` and its like, one for each contract. */
 export const doorUrlName = (service: string) => `${service.toUpperCase()}_URL` as const;

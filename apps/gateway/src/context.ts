@@ -8,6 +8,7 @@ import type { Config } from './config.js';
 import { createKeys, type Keys } from './keys/keys.js';
 import { watchKeys } from './keys/watch-keys.js';
 import { createLimits, type Limits } from './limits.js';
+import { createLookups, type Lookups } from './lookups.js';
 import { createRunning, type Running } from './running.js';
 import { createUpstreams, type Upstreams } from './upstream/upstreams.js';
 
@@ -18,6 +19,7 @@ export interface Context {
   readonly upstreams: Upstreams;
   readonly limits: Limits;
   readonly limiter: RateLimiter;
+  readonly lookups: Lookups;
   /** Spent signatures. */
   readonly store: Store;
   readonly running: Running;
@@ -58,6 +60,7 @@ export function createContext(stack: Stack, { config, log, overrides }: Surround
     upstreams: stack.use(createUpstreams(config)),
     limits: createLimits(config.RATE_LIMIT_SCALE, config.RATE_LIMITS),
     limiter: stack.use(createRateLimiter(servers)),
+    lookups: createLookups(),
     store: overrides.store ?? stack.use(createStore({ ...servers, prefix: 'gateway:', onOutage: 'memory' })),
     running: stack.use(createRunning({ redisUrl, timeoutMs, log })),
     principals,

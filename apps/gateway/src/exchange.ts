@@ -29,6 +29,8 @@ export interface Exchange {
   idempotency: Idempotency | undefined;
   /** The signature that has to be used up before the request goes on. */
   signature: SpendableSignature | undefined;
+  /** It has been counted against its address. */
+  countedByAddress: boolean;
   /** The code of the error that was answered. */
   code: string | undefined;
 }
@@ -63,6 +65,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     caller: undefined,
     idempotency: undefined,
     signature: undefined,
+    countedByAddress: false,
     code: undefined,
   };
 }

@@ -40,14 +40,13 @@ function keyOf({ request }: Call): string {
 }
 
 /**
- * An agent that registered again is another caller. The address distinguishes callers that nothing proves. A request may have deleted its own
- * caller: the login key, or the AID of the key pair, identifies its repetition.
+ * An agent that registered again is another caller: what was kept for its former life is not for this one. The address distinguishes callers that
+ * nothing proves. A request may have deleted its own caller: the login key, which belongs to one life, identifies its repetition.
  */
 function callerOf({ caller, address, route, request }: Call): string[] {
   const loginKey = route.by.includes(Credential.LOGIN_KEY_UNCHECKED) ? bearerToken(request) : undefined;
   if (loginKey !== undefined) return [loginKey];
-  if (caller?.aid === undefined) return [address];
-  return route.signature.signer === 'holder' ? [caller.aid] : [caller.aid, String(caller.registeredAt)];
+  return caller?.aid === undefined ? [address] : [caller.aid, String(caller.registeredAt)];
 }
 
 /** Each part is preceded by its length, so that `ab`, `c` and `a`, `bc` have different digests. */

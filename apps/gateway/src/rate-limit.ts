@@ -17,11 +17,33 @@ export function limitRate(gateway: Context, call: Call): Promise<void> | undefin
   const { route, caller } = call;
   if (route.limit === undefined) return undefined;
   const known = caller?.aid !== undefined && route.signature.signer !== 'registration';
-  return count(gateway, call, known ? caller.aid : networkOf(call.address));
+  return known ? count(gateway, call, caller.aid) : countAddress(gateway, call);
 }
 
-/** Throws RATE_LIMITED where this process knows that the address has used its limit up, so that guesses are not looked up. */
-export function refuseUsedUp(gateway: Context, call: Call): void {
+/**
+ * Looks a credential up that this process does not know, unless the address has used its limit up. No more are in flight for an address than it may
+ * still fail, and a failure is counted before the next one begins: guesses that come at once are no more than guesses that come one after the
+ * other, while good callers behind one address wait for each other at most.
+ */
+export async function lookUp<T>(gateway: Context, call: Call, find: () => Promise<T>): Promise<T> {
+  refuseUsedUp(gateway, call);
+  const [limit, key] = [limitOf(gateway, call), networkOf(call.address)];
+  const begun = gateway.lookups.begin(`${limit.name} ${key}`, () => gateway.limiter.roomOf(limit, key));
+  const end = begun instanceof Promise ? await begun : begun;
+  try {
+    refuseUsedUp(gateway, call);
+    return await find();
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (isCounted(error)) await countAddress(gateway, call);
+    throw error;
+  } finally {
+    end();
+  }
+}
+
+/** Throws RATE_LIMITED where this process knows that the address has used its limit up. */
+function refuseUsedUp(gateway: Context, call: Call): void {
   const limit = limitOf(gateway, call);
   const used = gateway.limiter.isRefused(limit, networkOf(call.address));
   if (used !== undefined) admit(call, limit, used);
@@ -33,16 +55,16 @@ export function refuseUsedUp(gateway: Context, call: Call): void {
  */
 export async function countRefusal(gateway: Context, call: Call, thrown: unknown): Promise<AppError> {
   const error = toAppError(thrown);
-  if (error.code === 'RATE_LIMITED' || catalogue[error.code].http >= 500) return error;
+  if (!isCounted(error)) return error;
   try {
-    refuseUsedUp(gateway, call);
-    const refusal = await fieldsFirst(call, error);
-    await count(gateway, call, networkOf(call.address));
-    return refusal;
+    await countAddress(gateway, call);
+    return await fieldsFirst(call, error);
   } catch (limited) {
     return toAppError(limited);
   }
 }
+
+const isCounted = ({ code }: AppError): boolean => code !== 'RATE_LIMITED' && catalogue[code].http < 500;
 
 /** A fault of the body itself was found by reading it or its headers, which says all that there is to know. */
 const ofBody = new Set(['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']);
@@ -54,6 +76,13 @@ async function fieldsFirst(call: Call, error: AppError): Promise<AppError> {
 
 /** Operations that have no limit share one for refusals. */
 const limitOf = ({ limits }: Context, { route }: Call) => limits[(route.limit ?? 'credentials') as LimitName];
+
+/** Counts a call against its address, once. */
+function countAddress(gateway: Context, call: Call): Promise<void> | undefined {
+  if (call.countedByAddress) return undefined;
+  call.countedByAddress = true;
+  return count(gateway, call, networkOf(call.address));
+}
 
 function count(gateway: Context, call: Call, key: string): Promise<void> | undefined {
   const limit = limitOf(gateway, call);

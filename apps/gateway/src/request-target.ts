@@ -21,18 +21,22 @@ function isHost(host: string): boolean {
   return matched !== undefined && Number(port) <= 65_535;
 }
 
-/** HTTP/1.1 needs exactly one Host header, HTTP/1.0 at most one, and each has to be a host (RFC 9112, 3.2). Node drops all but the first. */
+/**
+ * HTTP/1.1 needs exactly one Host header, HTTP/1.0 at most one, and it has to be a host, as the authority of an absolute target that stands in its
+ * place (RFC 9112, 3.2). Node drops all but the first.
+ */
 export function checkHost({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
-  let hosts = 0;
+  let [hosts, sent]: [number, string | undefined] = [0, undefined];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
     hosts += 1;
-    if (!isHost(rawHeaders[at + 1] as string)) throw refused('must be a host and perhaps a port');
+    sent = rawHeaders[at + 1];
   }
   if (hosts > 1) throw refused('given more than once');
   if (hosts === 0 && httpVersion !== '1.0') throw refused('required');
-  if (headers.host !== undefined && !isHost(headers.host)) throw refused('must be a host and perhaps a port');
+  const given = sent === headers.host ? [sent] : [sent, headers.host];
+  if (given.some((host) => host !== undefined && !isHost(host))) throw refused('must be a host and perhaps a port');
 }
 
 const refused = (message: string) => new AppError('INVALID_FIELD', { fields: [{ field: 'Host', message }] });

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type OpenServer, openServer } from '@acsp/http';
-import { type Logger, startOnStack } from '@acsp/service';
+import { type Logger, listenOn, startOnStack } from '@acsp/service';
 import express from 'express';
 import { answerClientError } from './client-error.js';
 import type { Config } from './config.js';
@@ -43,5 +43,5 @@ function openDoor(context: Context): Promise<OpenServer> {
   server.on('checkExpectation', serve);
   // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
   server.maxHeadersCount = 0;
-  return openServer(server, { port: PORT, host: HOST, drainMs });
+  return listenOn('HOST', () => openServer(server, { port: PORT, host: HOST, drainMs }));
 }

@@ -1,14 +1,11 @@
-import type { BaseContext } from '@acsp/service';
+import { type BaseContext, settings } from '@acsp/service';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
 
 /** The variables of identity besides those of every service; README.md lists them for operators. */
 export const variables = {
   /** The gateway as agents and people reach it: the base of the links and command lines in answers. */
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .default('http://127.0.0.1:8080')
-    .transform((url) => url.replace(/\/+$/, '')),
+  PUBLIC_URL: settings.publicUrl.default('http://127.0.0.1:8080'),
   /** The region number of agents that register here. */
   REGION_ID: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
 };

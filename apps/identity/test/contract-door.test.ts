@@ -62,6 +62,23 @@ test('getSigningKey shows the key of an active agent, and nothing that is not fo
   await expect(peer.getSigningKey({ aid: 'x' })).rejects.toEqual(code('INVALID_AID'));
 });
 
+test('getSigningKey shows an agent that has ended only where it is asked for, with the life that it had', async () => {
+  const [revoked, deleted] = [await registered(identity), await registered(identity)];
+  const registered_at = clock.now();
+
+  await identity.call(revoked, 'POST /revoke', { aid: revoked.aid });
+  await identity.call(deleted, 'POST /account-delete', { aid: deleted.aid, confirm: true });
+  for (const { aid, publicKey: public_key } of [revoked, deleted]) {
+    await expect(peer.getSigningKey({ aid })).rejects.toEqual(code('AID_NOT_FOUND'));
+    await expect(peer.getSigningKey({ aid, include_ended: true })).resolves.toMatchObject({
+      public_key,
+      registered_at,
+    });
+  }
+  const { aid } = newcomer();
+  await expect(peer.getSigningKey({ aid, include_ended: true })).rejects.toEqual(code('AID_NOT_FOUND'));
+});
+
 test('batchGetAgents shows the active ones among some agents', async () => {
   const [ann, bob, eve] = [await registered(identity), await registered(identity), await registered(identity)];
   await identity.call(eve, 'POST /revoke', { aid: eve.aid });

@@ -7,7 +7,7 @@ export const configSchema = z.looseObject({
   HOST: settings.host.default('127.0.0.1'),
   DATA_DIR: z.string().default('.data'),
   /** The URL under which agents reach the service; `http://HOST:PORT` when absent. */
-  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'it needs http:// or https:// in front' }).optional(),
+  PUBLIC_URL: settings.publicUrl.optional(),
   /** Opens the internal operations; a random one when absent. */
   INTERNAL_TOKEN: z.string().min(16).optional(),
   /** Shared by the services; one that is kept in DATA_DIR when absent. Replicas need the same. */

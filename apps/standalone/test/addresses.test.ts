@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
 import { networkInterfaces } from 'node:os';
+import { openServer } from '@acsp/http';
+import { service as identity } from '@acsp/identity/service';
 import { loadConfig } from '@acsp/service';
 import { configSchema } from '../src/config.js';
 import { startWorld } from './harness.js';
@@ -33,12 +36,34 @@ test('links lead to PUBLIC_URL where there is one, with or without a slash behin
   }
 });
 
-test.each(['acsp.example.org:8080', 'acsp.example.org', 'ftp://acsp.example.org'])(
-  'PUBLIC_URL=%s is refused by name',
-  (PUBLIC_URL) => {
-    expect(() => loadConfig(configSchema, { PUBLIC_URL })).toThrow(/PUBLIC_URL/);
-  },
-);
+test('links with the path of PUBLIC_URL work behind a proxy that takes it off', async () => {
+  let target = '';
+  const proxy = createServer(async ({ url = '', headers: { accept = '' } }, response) => {
+    const { status, body } = await fetch(target + url.replace(/^\/network/, ''), { headers: { accept } });
+    response.writeHead(status).end(Buffer.from((await new Response(body).arrayBuffer()) as ArrayBuffer));
+  });
+  await using open = await openServer(proxy, { port: 0, host: '127.0.0.1', drainMs: 0 });
+  await using world = await startWorld({ env: { PUBLIC_URL: `${open.url}/network` } });
+  target = world.url;
+  const mara = await world.quickstart('Mara');
+  const { body } = await world.send('POST /agent-init', quickstart());
+  const { body: link } = await world.call(mara, 'POST /connect', { aid: mara.aid });
+  for (const url of [body.agent_link, link.connect_url]) {
+    expect(url).toContain('/network/api/acsp/');
+    const { status } = await fetch(url, { headers: { accept: 'application/json' } });
+    expect({ url, status }).toEqual({ url, status: 200 });
+  }
+});
+
+test.each([
+  ...['acsp.example.org:8080', 'acsp.example.org', 'ftp://acsp.example.org'],
+  ...['https://acsp.example.org?a=1', 'https://acsp.example.org/network?', 'https://acsp.example.org/?a=1'],
+  ...['https://acsp.example.org#x', 'https://acsp.example.org/network#'],
+  ...['https://user@acsp.example.org', 'https://user:password@acsp.example.org/', 'https://:@acsp.example.org'],
+])('PUBLIC_URL=%s is refused by name', (PUBLIC_URL) => {
+  for (const schema of [configSchema, identity.config])
+    expect(() => loadConfig(schema, { PUBLIC_URL })).toThrow(/PUBLIC_URL is wrong \([a-z]/);
+});
 
 test.each(['256.1.1.1', 'no such host', '::1::', 'localhost:8080', 'http://localhost'])(
   'HOST=%s is refused by name',

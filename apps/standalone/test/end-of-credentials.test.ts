@@ -82,6 +82,21 @@ test('a deleted agent may register again, a revoked one may not', async () => {
   await expect(world.register('Wim', revoked)).rejects.toThrow('AID_EXISTS');
 });
 
+test('an Idempotency-Key of a former life is free in the next one', async () => {
+  const agent = await world.register('Lena');
+  const revoke = () => {
+    const fields = { aid: agent.aid, public_key: agent.publicKey, timestamp: new Date().toISOString() };
+    return world.send('POST /revoke', { headers: { 'idempotency-key': 'again' }, body: signedBody(agent, fields) });
+  };
+  await world.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true });
+  expect(await revoke()).toMatchObject({ status: 404, body: { code: 'AID_NOT_FOUND' } });
+  await world.register('Lena', agent);
+  await eventually(
+    async () => expect(await revoke()).toMatchObject({ status: 200, body: { revoked: true } }),
+    withinASecond,
+  );
+});
+
 describe('a request that ended its caller, repeated under its key, gets its first answer', () => {
   async function expectReplay(request: string, sending: { body: string; headers: Record<string, string> }) {
     const first = await world.send(request, sending);

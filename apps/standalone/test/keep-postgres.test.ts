@@ -24,10 +24,30 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** The server's process, and what it says of itself: `starting` or `ready`. */
+async function serverState(): Promise<{ readonly pid: number; readonly state: string }> {
+  const lines = (await readFile(join(cluster(), 'postmaster.pid'), 'utf8')).split('\n');
+  return { pid: Number(lines[0]), state: lines[7]?.trim() ?? '' };
+}
+
 async function killPostgres(): Promise<number> {
-  const [pid] = (await readFile(join(cluster(), 'postmaster.pid'), 'utf8')).split('\n');
-  process.kill(Number(pid), 'SIGKILL');
-  return Number(pid);
+  const { pid } = await serverState();
+  process.kill(pid, 'SIGKILL');
+  return pid;
+}
+
+/** Kills the server that was started in place of this one, before it is ready. */
+async function killWhileStarting(before: number): Promise<number> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+    const { pid, state } = await serverState().catch(() => ({ pid: 0, state: '' }));
+    if (pid > 0 && pid !== before) {
+      process.kill(pid, 'SIGKILL');
+      expect(state).not.toBe('ready');
+      return pid;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error('no server was started');
 }
 
 test('PostgreSQL killed under load is started again, and every promise is kept', async () => {
@@ -47,6 +67,23 @@ test('PostgreSQL killed under load is started again, and every promise is kept',
   standalone = await startProcess(directory);
   await expectKept(promised, detailsFor(standalone.url, creators[0]));
 }, 150_000);
+
+test('PostgreSQL killed while it recovers is started again', async () => {
+  const { call } = createCaller(standalone.url);
+  let pid = await killPostgres();
+  for (let kills = 0; kills < 3; kills += 1) pid = await killWhileStarting(pid);
+  await eventually(async () => expect((await call(undefined, 'GET /status')).status).toBe(200), { timeoutMs: 30_000 });
+  expect(await standalone.stop()).toBe(0);
+}, 90_000);
+
+test('a PostgreSQL that is killed whenever it starts ends the process with a sentence and code 1', async () => {
+  let pid = await killPostgres();
+  for (let kills = 0; kills < 5; kills += 1) pid = await killWhileStarting(pid);
+  expect(await standalone.exited).toBe(1);
+  expect(standalone.said).toContainEqual(
+    expect.stringMatching(/^standalone stops: PostgreSQL did not start on .*SIGKILL.*\.$/),
+  );
+}, 90_000);
 
 test('a PostgreSQL that cannot start again ends the process with a sentence and code 1', async () => {
   await rename(join(cluster(), 'global/pg_control'), join(cluster(), 'lost'));

@@ -172,7 +172,8 @@ function listen(server: Server, address: string): Promise<number> {
 
 /** grpc-js says why in words only. */
 function bindError(error: Error, address: string): Error {
-  const code = /\bE[A-Z]{4,}\b/.exec(error.message)?.[0];
+  const unresolved = error.message.startsWith('Name resolution failed') ? 'ENOTFOUND' : undefined;
+  const code = unresolved ?? /\bE[A-Z]{4,}\b/.exec(error.message)?.[0];
   return Object.assign(error, { code, port: Number(address.slice(address.lastIndexOf(':') + 1)) });
 }
 

@@ -20,6 +20,7 @@ import {
   type Runtime,
   type Service,
 } from './definition.js';
+import { listenOn } from './listen-on.js';
 import { ConfigError } from './load-config.js';
 import { createPeer } from './peer.js';
 import { servePublicDoor } from './public-door.js';
@@ -99,10 +100,12 @@ function start<P, Shape extends z.ZodRawShape, Context>(
 }
 
 async function openDoors(stack: Stack, serving: Serving, { config, health }: Listening) {
-  const contractDoor = stack.use(await serveContractDoor({ ...serving, port: config.GRPC_PORT }));
+  const contractDoor = stack.use(
+    await listenOn('HOST', () => serveContractDoor({ ...serving, port: config.GRPC_PORT })),
+  );
   const readiness = async () => contractDoor.setServing((await health.ready()).ready);
   stack.use(every({ name: 'gRPC health', intervalMs: healthIntervalMs, log: serving.log }, readiness));
-  const publicDoor = stack.use(await servePublicDoor({ ...serving, port: config.HTTP_PORT }));
+  const publicDoor = stack.use(await listenOn('HOST', () => servePublicDoor({ ...serving, port: config.HTTP_PORT })));
   return { url: publicDoor.url, address: contractDoor.address };
 }
 

@@ -7,6 +7,7 @@ export type { BaseContext, Overrides, Running, Runtime, Service } from './defini
 export { createDepartures, type Departed, type Departures } from './departures.js';
 export { createDirectory, type Directory, requireActive } from './directory.js';
 export { gatherKeys } from './gather-keys.js';
+export { listenOn } from './listen-on.js';
 export { ConfigError, loadConfig } from './load-config.js';
 export { createPeer, type Peer, type PeerCall } from './peer.js';
 export { run } from './run.js';

@@ -5,6 +5,7 @@ import { createHealth } from './create-health.js';
 import { createLogger, type Logger } from './create-logger.js';
 import { createStack, type Stack } from './create-stack.js';
 import type { Runtime } from './definition.js';
+import { listenOn } from './listen-on.js';
 import { loadConfigs } from './load-config.js';
 import { type LogOutput, standardOutput } from './log-output.js';
 import { scrub } from './redact.js';
@@ -84,7 +85,8 @@ async function live<S extends z.ZodType>(options: RunOptions<S>, destination: Lo
   const stack = createStack({ log, stepTimeoutMs: stopTimeoutMs });
   stack.use(await startTelemetry(name));
   if (own.OPS_PORT !== undefined) {
-    stack.use(await serveOps({ port: own.OPS_PORT, host: own.OPS_HOST, health }));
+    const door = { port: own.OPS_PORT, host: own.OPS_HOST, health };
+    stack.use(await listenOn('OPS_HOST', () => serveOps(door)));
   }
 
   const starting = startLogged(log, async () => {

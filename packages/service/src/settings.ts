@@ -4,6 +4,8 @@ import { z } from 'zod';
 
 const isHost = (host: string) => isIP(host) !== 0 || (/^[\w.-]+$/.test(host) && !/^[\d.]+$/.test(host));
 
+const hasUser = (url: string) => /^[^/]*[/\\]*[^/\\]*@/.test(url);
+
 /** Kinds of variables that several processes have. */
 export const settings = {
   port: (standard: number) => z.coerce.number().int().min(0).max(65_535).default(standard),
@@ -12,6 +14,12 @@ export const settings = {
     .string()
     .transform((host) => host.replace(/^\[(.*)\]$/, '$1'))
     .refine(isHost, 'it must be an IP address or a host name'),
+  /** A base for links: http or https, perhaps with a path; without a slash at its end. */
+  publicUrl: z
+    .url({ protocol: /^https?$/, error: 'it needs http:// or https:// in front' })
+    .refine((url) => !/[?#]/.test(url), 'a query or a fragment cannot be in front of the paths of links')
+    .refine((url) => !hasUser(url), 'a user or a password would be in every link')
+    .transform((url) => new URL(url).href.replace(/\/+$/, '')),
   flag: (standard: boolean) =>
     z
       .enum(['true', 'false'])

@@ -81,6 +81,14 @@ test('a service whose port is taken closes what it had opened', async () => {
   await eventually(async () => (await query(left)).length === 0);
 });
 
+test.each(['192.0.2.1', 'no-such-host.invalid'])(
+  'a service names HOST=%s, which is none of this machine',
+  async (HOST) => {
+    const env = { HOST };
+    await expect(startService(trial, { databaseUrl: database.url, env })).rejects.toThrow(/: HOST is wrong \(.*\)\.$/);
+  },
+);
+
 test('of several secrets each is accepted, and the first signs', async () => {
   const [old, next] = ['old'.repeat(12), 'new'.repeat(12)] as const;
   const service = await startService(trial, { databaseUrl: database.url, env: { PRINCIPAL_SECRET: `${next},${old}` } });

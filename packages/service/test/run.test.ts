@@ -124,6 +124,12 @@ test('a port that is taken is said with its number', async () => {
   holder.close();
 });
 
+test('an address that is none of this machine is said by its variable', async () => {
+  const child = start({ GREETING: 'hello', OPS_PORT: '0', OPS_HOST: '192.0.2.1' });
+  expect(await child.exit).toBe(1);
+  expect(child.said()).toMatch(/^child could not start: Wrong configuration: OPS_HOST is wrong \(.*\)\.\n$/);
+});
+
 test('a service that fails while it runs is stopped in order, says why and exits with 1', async () => {
   const child = start({ GREETING: 'hello', FAULT: 'fails' });
   expect(await child.exit).toBe(1);

@@ -23,6 +23,8 @@ export interface RateLimiter extends AsyncDisposable {
    * not say that the next call is allowed: other replicas may have used the limit up.
    */
   isRefused(bucket: Bucket, key: string): Consumed | undefined;
+  /** How many more calls of `key` are allowed as far as this process knows: other replicas may have counted some. Nothing is counted. */
+  roomOf(bucket: Bucket, key: string): number;
 }
 
 export interface RateLimiterOptions {
@@ -55,6 +57,7 @@ function localLimiter(databaseUrl: string | undefined, log: Log): RateLimiter {
   const count = (bucket: Bucket, key: string) => isRefused(bucket, key) ?? consumed(bucket, windows.count(bucket, key));
   return {
     isRefused,
+    roomOf: (bucket, key) => roomIn(bucket, windows.find(placeOf(bucket, key))),
     consume: (bucket, key) => restoring?.then(() => count(bucket, key)) ?? count(bucket, key),
     async [Symbol.asyncDispose]() {
       await kept?.[Symbol.asyncDispose]();
@@ -76,14 +79,20 @@ function sharedLimiter(redis: RedisWindows): RateLimiter {
   }
 
   const isRefused = (bucket: Bucket, key: string) =>
-    refusal(bucket, redis.usedUp(bucket, key)) ??
+    refusal(bucket, redis.lastSeen(bucket, key)) ??
     (redis.isThere() ? undefined : refusal(bucket, windows.find(placeOf(bucket, key))));
   return {
     isRefused,
+    roomOf(bucket, key) {
+      const room = roomIn(bucket, redis.lastSeen(bucket, key));
+      return redis.isThere() ? room : Math.min(room, roomIn(bucket, windows.find(placeOf(bucket, key))));
+    },
     consume: (bucket, key) => isRefused(bucket, key) ?? count(bucket, key),
     [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
   };
 }
+
+const roomIn = ({ limit }: Bucket, window: Window | undefined): number => Math.max(0, limit - (window?.count ?? 0));
 
 /** The answer to the next call, if the window has no room for it. */
 const refusal = (bucket: Bucket, window: Window | undefined): Consumed | undefined =>

@@ -10,14 +10,18 @@ export interface RedisWindows extends AsyncDisposable {
   isThere(): boolean;
   /** Counts one call. Rejects while Redis is away or hangs. */
   count(bucket: Bucket, key: string): Promise<Window>;
-  /** The present window, where Redis has said that its limit is used up. */
-  usedUp(bucket: Bucket, key: string): Window | undefined;
+  /** The present window, as Redis has last answered it to this process. */
+  lastSeen(bucket: Bucket, key: string): Window | undefined;
 }
 
 export function redisWindows(redis: Shared<RedisConnection>): RedisWindows {
   const { client, ask, isThere } = redis.resource;
   const limiters = new Map<string, RateLimiterRedis>();
-  const usedUp = new LRUCache<string, Window>({ max: maxWindows });
+  const seen = new LRUCache<string, Window>({ max: maxWindows });
+  const find = (place: string) => {
+    const window = seen.get(place);
+    return window !== undefined && window.endsAt > performance.now() ? window : undefined;
+  };
 
   function limiterOf(bucket: Bucket): RateLimiterRedis {
     const id = idOf(bucket);
@@ -40,13 +44,12 @@ export function redisWindows(redis: Shared<RedisConnection>): RedisWindows {
       const limiter = limiterOf(bucket);
       const { consumedPoints, msBeforeNext } = await ask(() => limiter.consume(key)).catch(refusalOf);
       const window = { count: consumedPoints, endsAt: performance.now() + msBeforeNext };
-      if (window.count >= bucket.limit) usedUp.set(placeOf(bucket, key), window);
+      const place = placeOf(bucket, key);
+      // Answers may overtake each other.
+      if (window.count > (find(place)?.count ?? 0)) seen.set(place, window);
       return window;
     },
-    usedUp(bucket, key) {
-      const window = usedUp.get(placeOf(bucket, key));
-      return window !== undefined && window.endsAt > performance.now() ? window : undefined;
-    },
+    lastSeen: (bucket, key) => find(placeOf(bucket, key)),
     [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
   };
 }

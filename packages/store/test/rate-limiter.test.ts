@@ -72,6 +72,17 @@ function contract(open: () => RateLimiter) {
     expect(limiter.isRefused(bucket, 'another')).toBeUndefined();
   });
 
+  test('knows how much room a limit has without counting a call', async () => {
+    const bucket = { name: randomUUID(), limit: 2, windowSeconds: 10 };
+    const rooms = [limiter.roomOf(bucket, 'key')];
+    for (let call = 0; call < 3; call++) {
+      await limiter.consume(bucket, 'key');
+      rooms.push(limiter.roomOf(bucket, 'key'), limiter.roomOf(bucket, 'key'));
+    }
+    expect(rooms).toEqual([2, 1, 1, 0, 0, 0, 0]);
+    expect(limiter.roomOf(bucket, 'another')).toBe(2);
+  });
+
   test('counts refusals in its metrics', async () => {
     const bucket = { name: randomUUID(), limit: 1, windowSeconds: 10 };
     for (let call = 0; call < 3; call++) await limiter.consume(bucket, 'key');

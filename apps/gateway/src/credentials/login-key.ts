@@ -3,7 +3,7 @@ import { AppError } from '@acsp/errors';
 import { fieldsOf } from '../body.js';
 import type { Context } from '../context.js';
 import type { Call, Caller } from '../exchange.js';
-import { refuseUsedUp } from '../rate-limit.js';
+import { lookUp } from '../rate-limit.js';
 import { bearerToken } from './bearer-token.js';
 
 /** `Authorization: Bearer nk_…` */
@@ -32,6 +32,6 @@ export async function byUncheckedLoginKey(gateway: Context, call: Call): Promise
 
 async function holderOf(gateway: Context, call: Call, key: unknown): Promise<Caller> {
   if (typeof key !== 'string' || !isLoginKey(key)) throw new AppError('INVALID_LOGIN_KEY');
-  const { aid, name, registeredAt } = await gateway.keys.loginKey(key, () => refuseUsedUp(gateway, call));
+  const { aid, name, registeredAt } = await gateway.keys.loginKey(key, (ask) => lookUp(gateway, call, ask));
   return { aid, name, registeredAt, via: 'login_key' };
 }

@@ -3,8 +3,9 @@ import { AppError } from '@acsp/errors';
 import { parseIsoTime } from '@acsp/text';
 import type { Context } from '../context.js';
 import type { Call, Caller } from '../exchange.js';
+import type { SigningKey } from '../keys/keys.js';
 import { readProofs, type SignedRequest } from './signed-request.js';
-import { findSigner, type Signer, unusableKey } from './signer.js';
+import { findSigner, unusableKey } from './signer.js';
 
 /** A signature is remembered for as long as some operation would take its timestamp, whichever operation it came with. */
 const rememberMs = 300_000;
@@ -36,7 +37,7 @@ function checkTime(
   { clock }: Context,
   { route: { signature: rule } }: Call,
   { fields }: SignedRequest,
-  { signedFrom }: Signer,
+  { signedFrom }: SigningKey,
 ): number | undefined {
   const text = fields[rule.timeField] ?? undefined;
   if (text === undefined && rule.timeOptional) return undefined;

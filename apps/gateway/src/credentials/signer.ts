@@ -4,33 +4,28 @@ import { type Fields, given } from '@acsp/operation';
 import type { Context } from '../context.js';
 import type { Call } from '../exchange.js';
 import { hasKey } from '../idempotency.js';
-import type { KeyHolder } from '../keys/keys.js';
-import { refuseUsedUp } from '../rate-limit.js';
+import type { SigningKey } from '../keys/keys.js';
+import { lookUp } from '../rate-limit.js';
 import type { SignedRequest } from './signed-request.js';
 
 /** The agent whose signature it must be. */
-export interface Signer extends KeyHolder {
-  /** 64 hex characters. */
-  readonly publicKey: string;
-  /** Signatures with an earlier timestamp are those of a former life; in milliseconds since 1970. */
-  readonly signedFrom: number;
-}
-
-export function findSigner(gateway: Context, call: Call, { fields }: SignedRequest): Signer | Promise<Signer> {
+export function findSigner(gateway: Context, call: Call, { fields }: SignedRequest): SigningKey | Promise<SigningKey> {
   const { signature: rule } = call.route;
-  const find = (aid: string) => gateway.keys.signingKey(aid, () => refuseUsedUp(gateway, call));
   switch (rule.signer) {
     case 'registration':
       return newcomer(fields);
     case 'holder':
-      return holder(call, fields, find);
+      return holder(gateway, call, fields);
     case 'agent':
-      return find(readAid(fields, rule.aid));
+      return find(gateway, call, readAid(fields, rule.aid));
   }
 }
 
+const find = (gateway: Context, call: Call, aid: string): Promise<SigningKey> =>
+  gateway.keys.signingKey(aid, (ask) => lookUp(gateway, call, ask));
+
 /** Nobody is registered yet: the key in the body proves itself, and gives the AID. */
-function newcomer(fields: Fields): Signer {
+function newcomer(fields: Fields): SigningKey {
   const publicKey = readKey(fields, keyField(fields), 'MISSING_FIELDS');
   const aid = aidOf(publicKey);
   if (given(['aid'], fields) && fields.aid !== aid) throw refused('INVALID_AID', 'aid', 'is not that of the key');
@@ -44,15 +39,15 @@ export const unusableKey = (fields: Fields): AppError =>
   refused('INVALID_PUBLIC_KEY', keyField(fields), 'is not a usable Ed25519 key');
 
 /** A registered agent that also shows its public key. */
-async function holder(call: Call, fields: Fields, find: (aid: string) => Promise<Signer>): Promise<Signer> {
+async function holder(gateway: Context, call: Call, fields: Fields): Promise<SigningKey> {
   const { missingCode } = call.route.signature;
   const missing = missingCode === 'MISSING_FIELDS' ? missingCode : undefined;
   const aid = readAid(fields, ['aid'], missing);
   const publicKey = readKey(fields, 'public_key', missing);
-  const signer = await find(aid).catch((error: unknown) => {
-    // A repetition of the request that ended the agent is answered from what was kept. The key proves the AID by itself.
+  const signer = await find(gateway, call, aid).catch((error: unknown) => {
+    // A repetition of the request that ended the agent is answered from what was kept for the life that ended.
     if (toAppError(error).code !== 'AID_NOT_FOUND' || !hasKey(call) || aidOf(publicKey) !== aid) throw error;
-    return { aid, name: '', registeredAt: undefined, publicKey, signedFrom: 0 };
+    return gateway.keys.endedSigningKey(aid);
   });
   if (signer.publicKey !== publicKey) throw new AppError('KEY_MISMATCH');
   return signer;

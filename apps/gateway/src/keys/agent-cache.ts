@@ -11,9 +11,9 @@ export interface AgentCacheOptions<T> {
 export interface AgentCache<T> {
   /**
    * Answers from memory or by a look-up; calls for the same id share one for as long as its answer will be fresh. Failures are not kept.
-   * `guard` runs first where nothing is known of the id, however old, and throws to prevent the look-up.
+   * `admit` runs the look-up where nothing is known of the id, however old; it may let it wait, and throws to prevent it.
    */
-  find(id: string, key: string, guard?: () => void): Promise<T>;
+  find(id: string, key: string, admit?: (lookUp: () => Promise<T>) => Promise<T>): Promise<T>;
   /** Invalidates all answers about this agent, those of look-ups in flight included. */
   drop(aid: string): void;
   /** As `drop` for all agents, except that those who wait for an answer now may still use it. */
@@ -41,6 +41,14 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
   const open = new Set<Lookup<T>>();
   const isFresh = ({ startedAt }: Pick<Kept<T>, 'startedAt'>) => now() - startedAt < freshMs();
 
+  /** An answer that is fresh, or a look-up whose answer will be. */
+  function current(id: string): T | Promise<T> | undefined {
+    const entry = entries.get(id);
+    if (entry !== undefined && isFresh(entry)) return entry.value;
+    const lookup = latest.get(id);
+    return lookup !== undefined && isFresh(lookup) ? lookup.answer : undefined;
+  }
+
   async function learn(id: string, key: string, lookup: Lookup<T>): Promise<T> {
     for (;;) {
       lookup.dropped.clear();
@@ -66,13 +74,12 @@ export function createAgentCache<T extends { readonly aid: string }>(options: Ag
   }
 
   return {
-    async find(id, key, guard) {
-      const entry = entries.get(id);
-      if (entry !== undefined && isFresh(entry)) return entry.value;
-      const lookup = latest.get(id);
-      if (lookup !== undefined && isFresh(lookup)) return lookup.answer;
-      if (entry === undefined) guard?.();
-      return lookUp(id, key);
+    async find(id, key, admit) {
+      const found = current(id);
+      if (found !== undefined) return found;
+      if (admit === undefined || entries.get(id) !== undefined) return lookUp(id, key);
+      // It may have been looked up for another caller while this one waited.
+      return admit(async () => current(id) ?? lookUp(id, key));
     },
     drop(aid) {
       entries.drop(aid);

@@ -13,18 +13,24 @@ export interface KeyHolder {
   readonly registeredAt: number | undefined;
 }
 
-/** The guard runs before the look-up of a credential that this process does not know, and throws to prevent it. */
-type Guard = () => void;
+export interface SigningKey extends KeyHolder {
+  /** 64 hex characters. */
+  readonly publicKey: string;
+  /** Signatures with an earlier timestamp are those of a former life; in milliseconds since 1970. */
+  readonly signedFrom: number;
+}
+
+/** Runs the look-up of a credential that this process does not know, or throws to prevent it. */
+type Admit = <T>(lookUp: () => Promise<T>) => Promise<T>;
 
 /** The holders of credentials, as the identity service knows them. */
 export interface Keys {
   /** Throws INVALID_LOGIN_KEY. */
-  loginKey(key: string, guard: Guard): Promise<KeyHolder>;
+  loginKey(key: string, admit: Admit): Promise<KeyHolder>;
   /** The registered key of an active agent, in hex. Throws AID_NOT_FOUND. */
-  signingKey(
-    aid: string,
-    guard: Guard,
-  ): Promise<KeyHolder & { readonly publicKey: string; readonly signedFrom: number }>;
+  signingKey(aid: string, admit: Admit): Promise<SigningKey>;
+  /** The same of an agent that may have been revoked or deleted, looked up afresh. Throws AID_NOT_FOUND. */
+  endedSigningKey(aid: string): Promise<SigningKey>;
   /** Invalidates all that is known of an agent. */
   drop(aid: string): void;
   /** A probe of the path came back. */
@@ -63,27 +69,26 @@ export function createKeys({ identity, clock, elapsedMs }: KeysOptions): Keys {
       return { aid, name, expiresAt, registeredAt: registered_at?.getTime() };
     },
   });
-  const signingKeys = createAgentCache({
-    ...common,
-    ask: async (aid) => {
-      const { agent_name: name, public_key: publicKey, ...key } = await identity.getSigningKey({ aid });
-      const signedFrom = key.signed_from?.getTime() ?? 0;
-      return { aid, name, publicKey, registeredAt: key.registered_at?.getTime(), signedFrom };
-    },
-  });
+  const askSigningKey = async (aid: string, include_ended?: boolean): Promise<SigningKey> => {
+    const { agent_name: name, public_key: publicKey, ...key } = await identity.getSigningKey({ aid, include_ended });
+    const signedFrom = key.signed_from?.getTime() ?? 0;
+    return { aid, name, publicKey, registeredAt: key.registered_at?.getTime(), signedFrom };
+  };
+  const signingKeys = createAgentCache({ ...common, ask: (aid) => askSigningKey(aid) });
 
   return {
-    async loginKey(key, guard) {
+    async loginKey(key, admit) {
       path.probe();
       // The key itself is not kept: a later reader of this process's memory must not find it.
-      const holder = await loginKeys.find(hashLoginKey(key).toString('base64'), key, guard);
+      const holder = await loginKeys.find(hashLoginKey(key).toString('base64'), key, admit);
       if (holder.expiresAt <= clock.now().getTime()) throw new AppError('INVALID_LOGIN_KEY');
       return holder;
     },
-    async signingKey(aid, guard) {
+    async signingKey(aid, admit) {
       path.probe();
-      return signingKeys.find(aid, aid, guard);
+      return signingKeys.find(aid, aid, admit);
     },
+    endedSigningKey: (aid) => askSigningKey(aid, true),
     drop(aid) {
       loginKeys.drop(aid);
       signingKeys.drop(aid);

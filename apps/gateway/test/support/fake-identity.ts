@@ -40,6 +40,8 @@ interface Holder {
   readonly registered_at: Date;
 }
 
+type Signer = Omit<Holder, 'expires_at'> & { readonly public_key: string; readonly signed_from: Date };
+
 export const publish = <Desc extends DescMessage>(
   bus: Pick<Bus, 'publish'>,
   type: string,
@@ -51,10 +53,8 @@ export const publish = <Desc extends DescMessage>(
 
 export async function fakeIdentity(principals: Principals): Promise<FakeIdentity> {
   const loginKeys = new Map<string, Holder>();
-  const signers = new Map<
-    string,
-    Omit<Holder, 'expires_at'> & { readonly public_key: string; readonly signed_from: Date }
-  >();
+  const signers = new Map<string, Signer>();
+  const ended = new Map<string, Signer>();
   const identity: Omit<FakeIdentity, 'address' | 'register' | 'revoke' | typeof Symbol.asyncDispose> = {
     asked: { verifyLoginKey: 0, getSigningKey: 0, provePath: 0 },
     delay: async () => {},
@@ -67,14 +67,14 @@ export async function fakeIdentity(principals: Principals): Promise<FakeIdentity
     return found;
   };
 
-  async function answer(rpc: string, { login_key, aid, nonce }: Fields): Promise<unknown> {
+  async function answer(rpc: string, { login_key, aid, nonce, include_ended }: Fields): Promise<unknown> {
     switch (rpc) {
       case 'VerifyLoginKey':
         identity.asked.verifyLoginKey += 1;
         return find(loginKeys.get(String(login_key)), 'INVALID_LOGIN_KEY');
       case 'GetSigningKey':
         identity.asked.getSigningKey += 1;
-        return find(signers.get(String(aid)), 'AID_NOT_FOUND');
+        return find(signers.get(String(aid)) ?? (include_ended ? ended.get(String(aid)) : undefined), 'AID_NOT_FOUND');
       case 'ProvePath':
         identity.asked.provePath += 1;
         if (identity.bus) await publish(identity.bus, 'path.proven', [PathEventSchema, { nonce: String(nonce) }]);
@@ -113,6 +113,8 @@ export async function fakeIdentity(principals: Principals): Promise<FakeIdentity
     },
     revoke({ aid, loginKey }: TestAgent) {
       loginKeys.delete(loginKey);
+      const signer = signers.get(aid);
+      if (signer !== undefined) ended.set(aid, signer);
       signers.delete(aid);
     },
     [Symbol.asyncDispose]: () => door[Symbol.asyncDispose](),

@@ -9,7 +9,12 @@ export async function findAgent({ database }: Context, aid: string): Promise<Age
   return known(await database.prisma.agent.findUnique({ where: { aid, status: 'active' } }));
 }
 
-/** The same inside of a transaction, locked until its end, so that changes of one agent and its keys come one after another. */
+/** The row of an agent, active or not. */
+export async function findEndedToo({ database }: Context, aid: string): Promise<Agent> {
+  return known(await database.prisma.agent.findUnique({ where: { aid } }));
+}
+
+/** The row of an active agent inside of a transaction, locked until its end, so that changes of one agent and its keys come one after another. */
 export async function lockAgent(tx: Transaction<PrismaClient>, aid: string): Promise<Agent> {
   const [agent] = await tx.$queryRaw<Agent[]>`
     SELECT * FROM agent WHERE aid = ${aid} AND status = 'active' FOR NO KEY UPDATE`;
