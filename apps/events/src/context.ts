@@ -1,6 +1,6 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
-import type { BaseContext, Peer } from '@acsp/service';
+import { type BaseContext, createDirectory, type Directory, type Peer } from '@acsp/service';
 import { createStore, type Store } from '@acsp/store';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
@@ -16,6 +16,8 @@ export const variables = {
 export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly identity: Peer<typeof IdentityService>;
   readonly messaging: Peer<typeof MessagingService>;
+  /** Active agents, by AID. */
+  readonly directory: Directory;
   /** Presence. */
   readonly store: Store;
 }
@@ -23,9 +25,11 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
 export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
   const { config, log, use, peer } = base;
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl } = config;
+  const identity = peer(IdentityService, config.IDENTITY_GRPC);
   return {
     ...base,
-    identity: peer(IdentityService, config.IDENTITY_GRPC),
+    identity,
+    directory: createDirectory(identity),
     messaging: peer(MessagingService, config.MESSAGING_GRPC),
     store: use(createStore({ redisUrl, databaseUrl, prefix: 'presence:', onOutage: 'fail', log })),
   };
