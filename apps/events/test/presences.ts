@@ -12,7 +12,7 @@ export function presencesOf(events: Events) {
       call(who, `GET /presence?aids=${agents.map(({ aid }) => aid)}`),
     watch: (who: Agent, agents: readonly Pick<Agent, 'aid'>[], fields: object = {}) =>
       call(who, 'POST /presence/subscribe', { watch_aids: agents.map(({ aid }) => aid), ...fields }),
-    sweep: async () => (await call(scheduler, 'POST /presence/sweep', {})).body.swept,
+    sweep: () => call(scheduler, 'POST /presence/sweep', {}),
     /** The statuses that the feed of an agent has announced. */
     async announced(aid: string): Promise<string[]> {
       const messages = await bus.feed.latest([`presence:${aid}`], 1000);
