@@ -1,14 +1,22 @@
 import { EventsService } from '@acsp/contracts/events/v1/events';
-import { unbuilt } from '@acsp/operation';
 import { defineService } from '@acsp/service';
+import { departures } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { writeFeeds } from './feed/write-feeds.js';
 import { PrismaClient } from './generated/prisma/client.js';
+import { batchGetPresence } from './operations/batch-get-presence.js';
 import { createEventToken } from './operations/create-event-token.js';
+import { getPresence } from './operations/get-presence.js';
+import { heartbeat } from './operations/heartbeat.js';
 import { listEvents } from './operations/list-events.js';
+import { listPresences } from './operations/list-presences.js';
 import { openRadio } from './operations/open-radio.js';
 import { readFeed } from './operations/read-feed.js';
+import { setPresence } from './operations/set-presence.js';
+import { subscribePresence } from './operations/subscribe-presence.js';
+import { sweepPresence } from './operations/sweep-presence.js';
+import { sweep } from './presence/sweep.js';
 
 export const service = defineService({
   name: 'events',
@@ -22,16 +30,21 @@ export const service = defineService({
     createEventToken,
     openRadio,
     listEvents,
-    setPresence: unbuilt,
-    heartbeat: unbuilt,
-    listPresences: unbuilt,
-    getPresence: unbuilt,
-    subscribePresence: unbuilt,
-    sweepPresence: unbuilt,
+    setPresence,
+    heartbeat,
+    listPresences,
+    getPresence,
+    subscribePresence,
+    sweepPresence,
     readFeed,
-    batchGetPresence: unbuilt,
+    batchGetPresence,
   },
   background: (context) => ({
+    consumers: [departures.consumer(context)],
     duties: [{ name: 'feeds', run: (signal) => writeFeeds(context, signal) }],
+    jobs: [
+      departures.job(context),
+      { name: 'presence sweep', everyMs: 30_000, run: async (signal) => void (await sweep(context, signal)) },
+    ],
   }),
 });

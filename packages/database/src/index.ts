@@ -20,5 +20,5 @@ export {
   type Transaction,
 } from './open-database.js';
 export { openPostgres, type Postgres } from './open-postgres.js';
-export { createQuery } from './query.js';
+export { createQuery, type Statement } from './query.js';
 export { patience, untilWritten } from './until-written.js';

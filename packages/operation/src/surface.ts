@@ -1,4 +1,4 @@
-import { Credential, type Edge, edge, moved, type Signature, Signer } from '@acsp/contracts/edge/v1/edge';
+import { Credential, type Edge, edge, moved, Signer } from '@acsp/contracts/edge/v1/edge';
 import type { ErrorCode } from '@acsp/errors';
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
 import type { Fields } from './codec.js';
@@ -7,7 +7,7 @@ import type { Fields } from './codec.js';
 export interface SignatureRule {
   /** Whose key verifies: a registered agent's; for a `registration` the key in the body; a `holder` names its registered key in the body too. */
   readonly signer: 'agent' | 'registration' | 'holder';
-  /** The fields that name the signer; the first that is given counts. */
+  /** The fields that name the caller, who signs; the first that is given counts. */
   readonly aid: readonly string[];
   readonly field: string;
   readonly timeField: string;
@@ -79,7 +79,7 @@ export function routeOf(desc: DescMethod): Route | undefined {
     given: option.given,
     status: option.status || 200,
     maxBodyBytes: option.maxBodyBytes || 64 * 1024,
-    signature: ruleOf(option.signature),
+    signature: ruleOf(option),
     ...flagsOf(option),
     desc,
   };
@@ -99,10 +99,10 @@ const signers = {
   [Signer.HOLDER]: 'holder',
 } as const;
 
-function ruleOf(rule: Signature | undefined): SignatureRule {
+function ruleOf({ signature: rule, anyAid }: Edge): SignatureRule {
   return {
     signer: signers[rule?.signer ?? Signer.AGENT],
-    aid: rule?.aid.length ? rule.aid : ['aid'],
+    aid: rule?.aid.length ? rule.aid : anyAid ? [] : ['aid'],
     field: rule?.field || 'signature',
     timeField: rule?.timeField || 'timestamp',
     timeOptional: rule?.timeOptional ?? false,

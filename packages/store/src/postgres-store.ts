@@ -1,4 +1,4 @@
-import { type BatchStatement, createBatch, createQuery } from '@acsp/database';
+import { type BatchStatement, createBatch, createQuery, type Statement } from '@acsp/database';
 import type { PostgresConnection } from './connect-postgres.js';
 import { toMs } from './memory-keys.js';
 import { postgresSchedules } from './postgres-schedules.js';
@@ -18,15 +18,18 @@ interface PostgresStoreOptions {
  */
 export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store {
   const { pool, session, opened, ping } = postgres.resource;
-  const query = createQuery(pool);
-  const batch = createBatch({ write: query, read: query, clockAheadMs: session.clockAheadMs, onCommit() {} });
+  const batch = createBatch({
+    write: createQuery(pool),
+    // Without a name a statement is planned each time: a plan made while the table was small would read it whole.
+    read: async <Row>({ text, values }: Statement) => (await pool.query(text, [...values])).rows as Row[],
+    clockAheadMs: session.clockAheadMs,
+    onCommit() {},
+  });
   const entry = (key: string, value: string, ttlSeconds: number): Input => ({
     key: toText(prefix + key),
     value: toText(value),
     ttl_ms: toMs(ttlSeconds),
   });
-  // The statement has no name, so it is planned each time: a plan made while the table was small would read it whole.
-  const run = async (text: string, key: string) => (await pool.query<Row>(text, [toText(prefix + key)])).rows[0];
 
   async function attempt<T>(command: () => Promise<T>): Promise<T> {
     try {
@@ -40,8 +43,8 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
   return {
     ...postgresSchedules({ pool, batch, attempt, prefix }),
     async get(key) {
-      const row = await attempt(() => run(getStatement, key));
-      return row?.live ? fromText(row.value) : undefined;
+      const row = await attempt(() => batch(getStatement, { key: toText(prefix + key) }));
+      return row && fromText(row.value);
     },
     async set(key, value, ttlSeconds) {
       await attempt(() => batch(setStatement, entry(key, value, ttlSeconds)));
@@ -49,19 +52,20 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
     add: (key, value, ttlSeconds) =>
       attempt(async () => (await batch(addStatement, entry(key, value, ttlSeconds))) !== undefined),
     async delete(key) {
-      await attempt(() => run('DELETE FROM store.entry WHERE key = $1', key));
+      await attempt(() => pool.query('DELETE FROM store.entry WHERE key = $1', [toText(prefix + key)]));
     },
     ready: () => attempt(ping),
     [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose](),
   };
 }
 
-interface Row {
-  readonly value: string;
-  readonly live: boolean;
-}
-
-const getStatement = 'SELECT value, expires_at > now() AS live FROM store.entry WHERE key = $1';
+const getStatement: BatchStatement<Pick<Input, 'key'>, Pick<Input, 'value'>> = {
+  name: 'store get',
+  columns: { key: 'text' },
+  key: ({ key }) => key,
+  readOnly: true,
+  text: 'SELECT key, value FROM input JOIN store.entry USING (key) WHERE expires_at > now()',
+};
 
 /** An entry to write; key and value as PostgreSQL takes them. */
 interface Input {

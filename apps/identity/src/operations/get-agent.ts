@@ -10,15 +10,14 @@ import { type Agent, Prisma } from '../generated/prisma/client.js';
 /** An agent as anybody may see it. */
 export const getAgent = byAnyone(
   fieldsOf(GetAgentRequestSchema)({ aid: agentAid }),
-  async ({ database, clock }: Context, { aid }) => {
+  async ({ database, clock, presenceOf }: Context, { aid }) => {
     const [agent] = await database.query<Row>(agentQuery(aid, utcDay(clock.now())));
     if (agent === undefined) throw new AppError('AID_NOT_FOUND');
-    return { ...withMetadata(agent), presence: neverSeen, attestations: neverAttested };
+    return { ...withMetadata(agent), presence: await presenceOf(agent), attestations: neverAttested };
   },
 );
 
-// Other services know these; this is what they say of an agent that they have never met.
-const neverSeen = { status: 'offline', last_seen: null };
+/** Nobody has attested anything yet. */
 const neverAttested = { count: 0, average_score: null, average_rating: null };
 
 type Row = Agent & { readonly budget_remaining: number };

@@ -1,0 +1,70 @@
+import { newId } from '@acsp/database';
+import type { Context } from '../context.js';
+import { type Life, readAnnounced, readSeen, writeAnnounced } from './records.js';
+import { type Announcement, decideAnnouncement, type Status, statusAt } from './rules.js';
+
+/** What is to be said of an agent now. */
+interface Pending {
+  readonly life: Life;
+  readonly status: Status;
+  readonly last_seen: Date | null;
+  readonly announcement: Exclude<Announcement, 'nothing'>;
+}
+
+/** Longer than a feed may take to confirm. One that died with the lock keeps an agent's changes waiting for so long. */
+const lockSeconds = 10;
+const maxRounds = 5;
+
+/**
+ * Writes to the feed of each agent what its watchers do not know yet. One process at a time does so for an agent, and looks again when it has done:
+ * a status that was written meanwhile is announced by its writer or by the one that was busy, so the last in the feed is the last that was set.
+ * Answers those that somebody else is busy with. Rejects while the feed is away; calling it again makes up for it.
+ */
+export async function announce(context: Context, lives: readonly Life[]): Promise<Life[]> {
+  const busy: Life[] = [];
+  let left = lives;
+  for (let round = 0; left.length > 0 && round < maxRounds; round += 1) {
+    const pending = await findPending(context, left);
+    const locked = await Promise.all(pending.map(({ life }) => lock(context, life)));
+    busy.push(...pending.flatMap(({ life }, index) => (locked[index] ? [] : life)));
+    left = pending.flatMap(({ life }, index) => (locked[index] ? life : []));
+    await announceLocked(context, left);
+  }
+  return [...busy, ...left];
+}
+
+const lockKey = ({ aid }: Life) => `announcing ${aid}`;
+const lock = ({ store }: Context, life: Life) => store.add(lockKey(life), '', lockSeconds);
+
+async function announceLocked(context: Context, lives: readonly Life[]): Promise<void> {
+  try {
+    // Before the lock was taken somebody else may have announced it.
+    const pending = await findPending(context, lives);
+    const now = context.clock.now();
+    const news = pending.filter(({ announcement }) => announcement === 'announce');
+    await context.bus.feed.append(
+      news.map(({ life: { aid }, status, last_seen }) => ({
+        ...{ feed: feedOf(aid), id: newId(), event: 'presence', created_at: now },
+        data: JSON.stringify({ aid, status, last_seen }),
+      })),
+    );
+    await Promise.all(pending.map(({ life, status }) => writeAnnounced(context, life, { status, since: life.since })));
+  } finally {
+    await Promise.all(lives.map((life) => context.store.delete(lockKey(life))));
+  }
+}
+
+export const feedOf = (aid: string): string => `presence:${aid}`;
+
+async function findPending(context: Context, lives: readonly Life[]): Promise<Pending[]> {
+  const now = context.clock.now();
+  const found = await Promise.all(
+    lives.map(async (life) => {
+      const [seen, before] = await Promise.all([readSeen(context, life), readAnnounced(context, life)]);
+      const status = statusAt(now, seen);
+      const announcement = decideAnnouncement({ status, since: life.since }, before);
+      return { life, status, last_seen: seen?.last_seen ?? null, announcement };
+    }),
+  );
+  return found.filter((one): one is Pending => one.announcement !== 'nothing');
+}

@@ -1,0 +1,58 @@
+import type { Agent } from '@acsp/operation';
+import { z } from 'zod';
+import type { Context } from '../context.js';
+import { type Announced, type Seen, statuses } from './rules.js';
+
+type Stored = Pick<Context, 'store'>;
+
+/** An agent from its registration to its deletion. Each life has a record of its own, so that a request of a former one never touches the present one. */
+export interface Life {
+  readonly aid: string;
+  readonly since: Date;
+}
+
+/** An agent that has not been seen for so long counts as never seen. */
+const keptSeconds = 30 * 86_400;
+
+const seen = z.object({
+  status: z.enum(statuses),
+  last_seen: z.coerce.date(),
+  metadata: z.record(z.string(), z.json()),
+});
+const announced = z.object({ status: z.enum(statuses), since: z.coerce.date() });
+
+export type SeenRecord = z.output<typeof seen> & Seen;
+
+export const lifeOf = ({ aid, registeredAt = 0 }: Pick<Agent, 'aid' | 'registeredAt'>): Life => ({
+  aid,
+  since: new Date(registeredAt),
+});
+
+/** The life as a member of the schedule. */
+export const memberOf = ({ aid, since }: Life): string => `${aid} ${since.getTime()}`;
+
+export function lifeOfMember(member: string): Life {
+  const [aid = '', since] = member.split(' ');
+  return { aid, since: new Date(Number(since)) };
+}
+
+const seenKey = (life: Life) => `seen ${memberOf(life)}`;
+const announcedKey = ({ aid }: Life) => `announced ${aid}`;
+
+export async function readSeen({ store }: Stored, life: Life): Promise<SeenRecord | undefined> {
+  const text = await store.get(seenKey(life));
+  return text === undefined ? undefined : seen.parse(JSON.parse(text));
+}
+
+export const writeSeen = ({ store }: Stored, life: Life, record: SeenRecord): Promise<void> =>
+  store.set(seenKey(life), JSON.stringify(record), keptSeconds);
+
+export const deleteSeen = ({ store }: Stored, life: Life): Promise<void> => store.delete(seenKey(life));
+
+export async function readAnnounced({ store }: Stored, life: Life): Promise<Announced | undefined> {
+  const text = await store.get(announcedKey(life));
+  return text === undefined ? undefined : announced.parse(JSON.parse(text));
+}
+
+export const writeAnnounced = ({ store }: Stored, life: Life, { status, since }: Announced): Promise<void> =>
+  store.set(announcedKey(life), JSON.stringify({ status, since }), keptSeconds);
