@@ -19,7 +19,7 @@ interface Listening {
   readonly channels: string;
 }
 
-const longestMs = 600;
+const longestMs = 1_500;
 const retryMs = 50;
 
 export function startListener(agent: TestAgent, { urls, token, channels }: Listening): Listener {
@@ -27,7 +27,9 @@ export function startListener(agent: TestAgent, { urls, token, channels }: Liste
   const stopping = new AbortController();
   let [lastId, opened]: [string | undefined, number] = [undefined, 0];
 
-  async function once(url: string, byHeader: boolean, signal: AbortSignal): Promise<boolean> {
+  async function once(url: string, byHeader: boolean): Promise<boolean> {
+    const cutting = new AbortController();
+    const signal = AbortSignal.any([cutting.signal, stopping.signal]);
     const query = new URLSearchParams({ token, channels });
     if (lastId !== undefined && !byHeader) query.set('last_event_id', lastId);
     const headers = lastId !== undefined && byHeader ? { 'last-event-id': lastId } : undefined;
@@ -38,6 +40,7 @@ export function startListener(agent: TestAgent, { urls, token, channels }: Liste
       return false;
     }
     opened += 1;
+    setTimeout(() => cutting.abort(), Math.random() * longestMs);
     const reader = readEvents(response.body as unknown as AsyncIterable<Uint8Array>);
     await reader.ended;
     seen.push(...reader.events.filter(({ id, event }) => id !== undefined && event !== 'connected'));
@@ -49,8 +52,7 @@ export function startListener(agent: TestAgent, { urls, token, channels }: Liste
     for (let turn = 0; !stopping.signal.aborted; turn += 1) {
       const choices = urls();
       const url = choices[Math.floor(Math.random() * choices.length)] ?? '';
-      const signal = AbortSignal.any([AbortSignal.timeout(Math.ceil(Math.random() * longestMs)), stopping.signal]);
-      const served = await once(url, turn % 2 === 0, signal).catch((error) => {
+      const served = await once(url, turn % 2 === 0).catch((error) => {
         if (error instanceof Refused) throw error;
         return false;
       });
