@@ -25,9 +25,17 @@ function isJson(contentType: string): boolean {
   return mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
 }
 
+/** Requests whose senders wait for 100 Continue before they send a body. */
+const waiting = new WeakSet<IncomingMessage>();
+
+/** A body is asked for when something reads it, so that one that is refused by its head is never sent (RFC 9110, 10.1.1). */
+export const askForBodyLater = (request: IncomingMessage): unknown => waiting.add(request);
+
 /** The bytes of the body, read at most once. They go on as they came. */
 export async function bytesOf(exchange: Exchange, maxBytes: number): Promise<Buffer> {
-  exchange.body ??= sendAgain(exchange.request, await readBody(exchange.request, maxBytes));
+  const { request, response } = exchange;
+  if (waiting.delete(request)) response.writeContinue();
+  exchange.body ??= sendAgain(request, await readBody(request, maxBytes));
   return exchange.body;
 }
 
@@ -48,14 +56,14 @@ function sendAgain(request: IncomingMessage, bytes: Buffer): Buffer {
 const nothing = Buffer.alloc(0);
 
 /**
- * Before a request goes on: a body of known length may stream, one in chunks must be counted first, and where none is meant, as in a GET,
- * none goes on.
+ * A request goes on when its body is there: a service must not begin with one whose rest never comes. Where none is meant, as in a GET, none
+ * goes on.
  */
 export async function settleBody(exchange: Exchange, maxBytes: number): Promise<void> {
   const { method, headers } = exchange.request;
   if (!hasBody(headers)) return;
-  if (method !== 'POST') exchange.body = sendAgain(exchange.request, nothing);
-  else if (headers['transfer-encoding'] !== undefined) await bytesOf(exchange, maxBytes);
+  if (method === 'POST') await bytesOf(exchange, maxBytes);
+  else exchange.body = sendAgain(exchange.request, nothing);
 }
 
 const drainBytes = 8 << 20;
@@ -66,7 +74,8 @@ const drainMs = 2_000;
  * the answer is lost.
  */
 export async function drainBody(request: IncomingMessage): Promise<void> {
-  if (request.complete || request.destroyed) return;
+  // A sender that waits for 100 Continue has sent nothing, and is to see its refusal instead.
+  if (request.complete || request.destroyed || (waiting.has(request) && request.readableLength === 0)) return;
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve) => {
     let size = 0;

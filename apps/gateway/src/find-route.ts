@@ -34,6 +34,9 @@ export function noRoute(allow: readonly string[], response: ServerResponse): App
   return new AppError('METHOD_NOT_ALLOWED');
 }
 
+/** Those of the server as a whole. */
+export const allMethods = 'GET, HEAD, POST, OPTIONS';
+
 /** The methods of the request's path; none when there is no such path. */
 export function allowedMethods({ target }: Exchange): readonly string[] {
   const found = match('OPTIONS', pathOf(target));

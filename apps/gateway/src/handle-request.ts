@@ -11,6 +11,7 @@ import { identifyCaller } from './credentials/identify-caller.js';
 import { type Call, type Exchange, openExchange } from './exchange.js';
 import { findForms, findRoute } from './find-route.js';
 import { hasKey, readIdempotency, whileRunning } from './idempotency.js';
+import { checkProtocol } from './protocol.js';
 import { countRefusal, limitRate } from './rate-limit.js';
 import { spendSignature } from './replay.js';
 import { checkHost } from './request-target.js';
@@ -47,7 +48,7 @@ async function refuseTurn({ headers }: Exchange): Promise<never> {
 }
 
 async function serve(gateway: Context, exchange: Exchange): Promise<void> {
-  checkHost(exchange.request);
+  checkFrame(exchange);
   if (exchange.request.method === 'OPTIONS') return answerOptions(exchange);
   const forms = findForms(exchange);
   const call: Call = Object.assign(exchange, { route: forms[0] });
@@ -68,6 +69,17 @@ async function serve(gateway: Context, exchange: Exchange): Promise<void> {
   await admitted;
   call.idempotency = await readIdempotency(call);
   streamAnswer(call, await whileRunning(gateway, call.idempotency, spend));
+}
+
+/** The connection ends where what comes behind cannot be trusted. */
+function checkFrame({ request, headers }: Exchange): void {
+  try {
+    checkProtocol(request);
+  } catch (error) {
+    headers.Connection = 'close';
+    throw error;
+  }
+  checkHost(request);
 }
 
 /** Runs a step before the caller is known, whose refusals count against the address. */

@@ -4,13 +4,14 @@ import { AppError } from '@acsp/errors';
 const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/is;
 
 /**
- * Turns a target in absolute form into its path and query, and puts its authority in place of the Host header (RFC 9112, 3.2.2). Express must not see
+ * Turns a target in absolute form into its path and query, and puts its authority in place of the Host header (RFC 9112, 3.2.2 and 3.2.4). Express must not see
  * it: it answers a page of its own where it cannot parse one.
  */
 export function resolveTarget(request: IncomingMessage): void {
   const [, host, rest = ''] = absoluteForm.exec(request.url ?? '') ?? [];
   if (host === undefined) return;
-  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  if (rest === '' && request.method === 'OPTIONS') request.url = '*';
+  else request.url = rest.startsWith('/') ? rest : `/${rest}`;
   request.headers.host = host;
 }
 

@@ -2,7 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { type OpenServer, openServer } from '@acsp/http';
 import { type Logger, listenOn, startOnStack } from '@acsp/service';
 import express from 'express';
-import { answerClientError } from './client-error.js';
+import { askForBodyLater } from './body.js';
+import { answerClientError, answerConnect } from './client-error.js';
 import type { Config } from './config.js';
 import { type Context, createContext, type Overrides } from './context.js';
 import { handleRequest } from './handle-request.js';
@@ -39,8 +40,13 @@ function openDoor(context: Context): Promise<OpenServer> {
   };
   const server = createServer(patience, serve);
   server.on('clientError', (error, socket) => void answerClientError(error, socket));
+  server.on('connect', (request, socket) => void answerConnect(request, socket));
+  server.on('checkContinue', (request, response) => {
+    askForBodyLater(request);
+    server.emit('request', request, response);
+  });
   // An expectation that nobody knows is no reason to refuse (RFC 9110, 10.1.1).
-  server.on('checkExpectation', serve);
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Node drops headers beyond a thousand. One that frames the body must not hide there: the body would go on as a request of its own.
   server.maxHeadersCount = 0;
   return listenOn('HOST', () => openServer(server, { port: PORT, host: HOST, drainMs }));

@@ -133,7 +133,9 @@ export const catalogue = {
 
   // The service's own
   INTERNAL_ERROR: row(500, 'INTERNAL', 'Internal error'),
+  NOT_IMPLEMENTED: row(501, 'UNIMPLEMENTED', 'Not implemented'),
   SERVICE_UNAVAILABLE: row(503, 'UNAVAILABLE', 'Service unavailable'),
+  HTTP_VERSION_NOT_SUPPORTED: row(505, 'UNIMPLEMENTED', 'HTTP version not supported'),
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof catalogue;

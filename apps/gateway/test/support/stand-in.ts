@@ -19,6 +19,8 @@ export type Behaviour = (response: ServerResponse, seen: Seen) => void;
 export interface StandIn extends AsyncDisposable {
   readonly url: string;
   readonly seen: Seen[];
+  /** The requests whose head has come, whole or not. */
+  readonly begun: () => number;
   /** How the next request is answered. */
   next(behaviour: Behaviour): void;
 }
@@ -28,7 +30,9 @@ const match = routeTable(routes);
 export async function standIn(principals: Principals): Promise<StandIn> {
   const seen: Seen[] = [];
   const behaviours: Behaviour[] = [];
+  let begun = 0;
   const server = createServer((request, response) => {
+    begun += 1;
     void note(request, principals).then(
       (entry) => {
         seen.push(entry);
@@ -42,6 +46,7 @@ export async function standIn(principals: Principals): Promise<StandIn> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
+    begun: () => begun,
     next: (behaviour) => void behaviours.push(behaviour),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
