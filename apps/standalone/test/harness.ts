@@ -46,9 +46,9 @@ export interface World extends AsyncDisposable {
   register(name: string, keys?: KeyPair): Promise<TestAgent>;
 }
 
-export type Service = 'bus' | 'gateway' | 'identity' | 'messaging' | 'tasks';
+export type Service = 'bus' | 'events' | 'gateway' | 'identity' | 'messaging' | 'tasks';
 
-const services: readonly Service[] = ['bus', 'gateway', 'identity', 'messaging', 'tasks'];
+const services: readonly Service[] = ['bus', 'events', 'gateway', 'identity', 'messaging', 'tasks'];
 const log = createLogger({ name: 'standalone', level: 'silent' });
 
 export interface WorldOptions {
