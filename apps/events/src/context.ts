@@ -29,8 +29,8 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
   return {
     ...base,
     identity,
-    directory: createDirectory(identity),
     messaging: peer(MessagingService, config.MESSAGING_GRPC),
+    directory: createDirectory(identity),
     store: use(createStore({ redisUrl, databaseUrl, prefix: 'presence:', onOutage: 'fail', log })),
   };
 }
