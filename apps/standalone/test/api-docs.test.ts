@@ -2,15 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { aidOf, sign, signedBody } from '@acsp/crypto';
 import { catalogue, isErrorCode } from '@acsp/errors';
 import { createLimits, type LimitName } from '@acsp/gateway/limits';
-import type { Route } from '@acsp/operation';
-import { gatewayFields, targets } from './bad-input/targets.js';
+import { type Route, routeOf } from '@acsp/operation';
+import { gatewayFields, targets as paths } from './bad-input/targets.js';
 import { type Block, blocksOf } from './tour/blocks.js';
 
 // The pages of docs/api say what the tables of the services say.
 
+/** Every operation by its main path; its aliases are named in its section. */
+const targets = paths.filter(({ route }) => routeOf(route.desc)?.path === route.path);
+
 const read = (page: string) => readFile(new URL(`../../../docs/api/${page}`, import.meta.url), 'utf8');
 const common = await read('README.md');
-const pages = await Promise.all(['identity.md', 'messaging.md', 'tasks.md', 'threads.md'].map(read));
+const pages = await Promise.all(['identity.md', 'messaging.md', 'presence.md', 'tasks.md', 'threads.md'].map(read));
 
 /** The cells of the rows of a page that begin with a name in code. */
 const rowsOf = (markdown: string): string[][] =>
@@ -80,6 +83,12 @@ test('has a section for every operation', () => {
   const documented = sections.map(({ http }) => http);
   const served = targets.map(({ route }) => pathOf(route));
   expect(new Set(documented)).toEqual(new Set(served));
+});
+
+test('names every alias', () => {
+  const aliases = paths.filter((one) => !targets.includes(one)).map(({ route }) => `\`${route.path}\``);
+  expect(aliases.length).toBeGreaterThan(0);
+  expect(aliases.filter((alias) => !pages.join('').includes(alias))).toEqual([]);
 });
 
 const withFields = targets.filter(({ fields }) => fields.length > 0);

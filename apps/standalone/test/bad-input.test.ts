@@ -55,6 +55,7 @@ describe.each(targets)('$name', (target) => {
 });
 
 const everything = async () => ({
+  events: await snapshot(world.database('events')),
   identity: await snapshot(world.database('identity')),
   messaging: await snapshot(world.database('messaging')),
   tasks: await snapshot(world.database('tasks')),

@@ -27,6 +27,8 @@ export function badCredentials(draft: Draft, others: Others): BadCredential[] {
       return [];
     case 'signature':
       return badSignatures(draft);
+    case 'internal_token':
+      return badTokens(draft, others);
     case 'login_key':
       return badBearers(draft, others);
     case 'login_key_body': {
@@ -34,7 +36,7 @@ export function badCredentials(draft: Draft, others: Others): BadCredential[] {
       const inBody = (key: string) => ({ ...draft, texts: { ...texts, login_key: JSON.stringify(key) } });
       return [
         ...badBearers({ ...draft, texts }, others),
-        ...badKeys(others).map(({ label, key, codes }) => ({
+        ...badKeys(draft, others).map(({ label, key, codes }) => ({
           label: `${label} in the body`,
           draft: inBody(key),
           codes,
@@ -49,7 +51,7 @@ function badBearers(draft: Draft, others: Others): BadCredential[] {
   const unchecked = draft.target.route.by.includes(Credential.LOGIN_KEY_UNCHECKED);
   return [
     { label: 'no credential', draft: { ...draft, bearer: undefined }, codes: ['AUTH_REQUIRED'] },
-    ...badKeys(others).map(({ label, key, codes }) => ({
+    ...badKeys(draft, others).map(({ label, key, codes }) => ({
       label,
       draft: { ...draft, bearer: key },
       codes: unchecked ? (['INVALID_AUTH'] as const) : codes,
@@ -57,10 +59,30 @@ function badBearers(draft: Draft, others: Others): BadCredential[] {
   ];
 }
 
-const badKeys = ({ other, expired }: Others): { label: string; key: string; codes: readonly ErrorCode[] }[] => [
+function badTokens(draft: Draft, { other }: Others): BadCredential[] {
+  return [
+    { label: 'no credential', draft: { ...draft, bearer: undefined }, codes: ['AUTH_REQUIRED'] },
+    ...[other.loginKey, 'null', 'x'.repeat(4_000)].map((bearer) => ({
+      label: `no token: ${bearer.slice(0, 10)}`,
+      draft: { ...draft, bearer },
+      codes: ['INVALID_TOKEN'] as const,
+    })),
+  ];
+}
+
+interface BadKey {
+  readonly label: string;
+  readonly key: string;
+  readonly codes: readonly ErrorCode[];
+}
+
+const badKeys = ({ target, texts }: Draft, { other, expired }: Others): BadKey[] => [
   ...wrongKeys.map((key) => ({ label: `malformed: ${key.slice(0, 20)}`, key, codes: ['INVALID_LOGIN_KEY'] as const })),
   { label: 'expired', key: expired.loginKey, codes: ['INVALID_LOGIN_KEY'] },
-  { label: "someone else's", key: other.loginKey, codes: ['AID_MISMATCH'] },
+  // Where the request does not name its caller, everybody's key will do.
+  ...(target.route.signature.aid.some((name) => texts[name] !== undefined)
+    ? [{ label: "someone else's", key: other.loginKey, codes: ['AID_MISMATCH'] as const }]
+    : []),
 ];
 
 function badSignatures(draft: Draft): BadCredential[] {

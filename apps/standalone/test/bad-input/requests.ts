@@ -32,6 +32,7 @@ export function draftOf(target: Target, { fields, agent }: Sample): Draft {
     case 'login_key_body':
       return { ...draft, texts: { ...texts, login_key: JSON.stringify(agent?.loginKey) } };
     case 'login_key':
+    case 'internal_token':
       return { ...draft, bearer: agent?.loginKey };
     case 'none':
       return draft;

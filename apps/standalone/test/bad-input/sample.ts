@@ -3,8 +3,8 @@ import type { TestAgent, World } from '../harness.js';
 /** A request that an operation takes, with every field that it has, in a state where it succeeds. */
 export interface Sample {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Whose login key or signature goes with it. */
-  readonly agent?: Pick<TestAgent, 'privateKey'> & Partial<TestAgent>;
+  /** Whose login key, internal token or signature goes with it. */
+  readonly agent?: Partial<TestAgent>;
 }
 
 export interface Cast {

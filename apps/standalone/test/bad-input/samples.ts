@@ -1,4 +1,5 @@
 import { aidOf, generateKeyPair } from '@acsp/crypto';
+import { presence } from './events-samples.js';
 import { messaging, threads } from './messaging-samples.js';
 import { type Cast, type Make, uuid } from './sample.js';
 
@@ -161,4 +162,4 @@ const identity: Record<string, Make> = {
   verifyAid: ({ ann }) => ({ fields: { aid: ann.aid } }),
 };
 
-export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging, ...threads };
+export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging, ...threads, ...presence };

@@ -19,7 +19,7 @@ export interface Target {
   readonly closedToOthers: boolean;
 }
 
-export type Proof = 'login_key' | 'login_key_body' | 'signature' | 'none';
+export type Proof = 'login_key' | 'login_key_body' | 'signature' | 'internal_token' | 'none';
 
 const openToOthers = ['listTasks', 'getTask', 'claimTask'];
 
@@ -58,6 +58,7 @@ export function hasAlternative({ route }: Target, { fields }: Sample, name: stri
 /** The credential that the request carries. */
 export function proofOf({ by }: Route): Proof {
   if (by[0] === Credential.SIGNATURE) return 'signature';
+  if (by[0] === Credential.INTERNAL_TOKEN) return 'internal_token';
   if (by.includes(Credential.LOGIN_KEY_IN_BODY)) return 'login_key_body';
   return by.includes(Credential.NONE) ? 'none' : 'login_key';
 }
