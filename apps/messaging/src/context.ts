@@ -1,7 +1,7 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import type { BaseContext, Peer } from '@acsp/service';
 import { z } from 'zod';
-import { createDirectory, type Directory } from './agents/directory.js';
+import { createDirectory, type Directory, keepRecent } from './agents/directory.js';
 import type { PrismaClient } from './generated/prisma/client.js';
 
 /** The variables of messaging besides those of every service; README.md lists them for operators. */
@@ -13,9 +13,12 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly identity: Peer<typeof IdentityService>;
   /** Active agents, by AID. */
   readonly directory: Directory;
+  /** The same for messages, which bind to no life of an agent: up to half a second old. */
+  readonly recipients: Directory;
 }
 
 export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
   const identity = base.peer(IdentityService, base.config.IDENTITY_GRPC);
-  return { ...base, identity, directory: createDirectory(identity) };
+  const directory = createDirectory(identity);
+  return { ...base, identity, directory, recipients: keepRecent(directory) };
 }
