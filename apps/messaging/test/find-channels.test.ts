@@ -97,7 +97,7 @@ test('questions that wait at the same time share statements', async () => {
   const before = await runs();
   const answers = await Promise.all(Array.from({ length: 100 }, () => find(bob, [open, hidden])));
   expect(answers.every(({ length }) => length === 2)).toBe(true);
-  expect((await runs()) - before).toBeLessThan(50);
+  expect((await runs()) - before).toBeLessThan(answers.length);
 });
 
 test('agents cannot call it', async () => {

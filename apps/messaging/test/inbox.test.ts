@@ -1,3 +1,4 @@
+import { metric } from '@acsp/testkit';
 import { agent, type Messaging, startMessaging } from './harness.js';
 import { contentsOf, type Letters, lettersOf, miscounted } from './letters.js';
 
@@ -78,6 +79,22 @@ test.each([
   ['INVALID_FIELD', { all: 1 }],
 ])('%s for reading %j', async (code, fields) => {
   expect((await letters.read(ann, fields)).body.code).toBe(code);
+});
+
+test('inboxes that are read at the same time share statements, and each shows its own page', async () => {
+  const owners = await Promise.all([1, 2, 3, 4].map((count) => withMessages(count)));
+  const runs = async () => (await metric('acsp_batch_seconds_count{statement="read inbox"}')) ?? 0;
+  const before = await runs();
+  const read = owners.flatMap(({ who, ids }) =>
+    Array.from({ length: 20 }, async (_, n) => {
+      const [limit, offset] = [1 + (n % 3), n % 5];
+      const { messages, total } = await letters.inbox(who, `&limit=${limit}&offset=${offset}`);
+      const expected = ids.toReversed().slice(offset, offset + limit);
+      expect([total, messages.map(({ id }: { id: string }) => id)]).toEqual([ids.length, expected]);
+    }),
+  );
+  await Promise.all(read);
+  expect((await runs()) - before).toBeLessThan(read.length);
 });
 
 test('a caller who only names an AID gets counts and no content', async () => {

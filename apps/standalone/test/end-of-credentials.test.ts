@@ -128,3 +128,17 @@ describe('a request that ended its caller, repeated under its key, gets its firs
     await expectReplay('POST /revoke', sending);
   });
 });
+
+test.each([
+  [
+    'revoked',
+    (agent: TestAgent) => world.callSigned(agent, 'POST /revoke', { aid: agent.aid, public_key: agent.publicKey }),
+  ],
+  ['deleted', (agent: TestAgent) => world.call(agent, 'POST /account-delete', { aid: agent.aid, confirm: true })],
+])('an agent that is %s gets no messages any more within a second', async (_how, end) => {
+  const [sender, gone] = [await world.register('Sam'), await world.register('Gene')];
+  const send = () => world.call(sender, 'POST /message/send', { target_aid: gone.aid, content: 'Hello' });
+  expect((await send()).status).toBe(201);
+  expect((await end(gone)).status).toBe(200);
+  await eventually(async () => expect((await send()).body.code).toBe('TARGET_NOT_FOUND'), withinASecond);
+});

@@ -15,7 +15,24 @@ export const createDirectory = (identity: Pick<Peer<typeof IdentityService>, 'ba
     return new Map(agents.map(({ aid }, index) => [aid, registered_at[index] ?? new Date(0)]));
   });
 
-/** The same, but throws TARGET_NOT_FOUND unless all of them are active. */
+const recentMs = 500;
+
+/**
+ * Answers that may be half a second old: an agent that is deleted or revoked gets no message a second later, and one that many write to is looked up
+ * twice a second. Absence is not kept, so an agent that has just registered gets messages at once.
+ */
+export function keepRecent(directory: Directory, nowMs: () => number = () => performance.now()): Directory {
+  let recent = { since: Number.NEGATIVE_INFINITY, active: new Map<string, Date>() };
+  return async (aids) => {
+    if (nowMs() - recent.since >= recentMs) recent = { since: nowMs(), active: new Map() };
+    const { active } = recent;
+    const others = aids.filter((aid) => !active.has(aid));
+    if (others.length > 0) for (const [aid, registered] of await directory(others)) active.set(aid, registered);
+    return active;
+  };
+}
+
+/** Answers as the directory does, but throws TARGET_NOT_FOUND unless all of them are active. */
 export async function requireActive(directory: Directory, aids: readonly string[]): ReturnType<Directory> {
   const active = await directory(aids);
   const missing = aids.find((aid) => !active.has(aid));

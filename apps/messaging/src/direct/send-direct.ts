@@ -20,7 +20,7 @@ export interface Direct<Answer> {
 export async function sendDirect<Answer extends object>(context: Context, direct: Direct<Answer>, call: Call) {
   const { sender, to, message, answer } = direct;
   if (to.includes(sender.aid)) throw new AppError('SELF_MESSAGE');
-  await requireActive(context.directory, to);
+  await requireActive(context.recipients, to);
   const letters = to.map((to_aid): Letter => ({ ...plain, ...message, id: newId(), to_aid }));
   const ids = letters.map(({ id }) => id);
   return send(

@@ -37,7 +37,8 @@ interface Page {
 
 /**
  * The page reads both directions by an index each, up to its limit and all that share the last millisecond. Of contents beyond 1 MiB it keeps the
- * newest milliseconds, at least one. The limit is hidden from the planner in a subquery, as in the inbox.
+ * newest milliseconds, at least one. The limit is hidden from the planner in a subquery: a plan for a limit that it sees
+ * seems cheaper than one for any, so it would plan every page anew. Nor is there a star, with which a statement stays unprepared.
  */
 function pageQuery({ own, with_aid, thread_id, before, limit }: Page): Prisma.Sql {
   const some = Prisma.sql`ORDER BY created_at DESC FETCH FIRST (SELECT ${limit}::int) ROWS WITH TIES`;

@@ -9,14 +9,13 @@ const calls = 60;
 beforeAll(async () => {
   messaging = await startMessaging();
   const { pool } = messaging.context.database;
-  await pool.query('INSERT INTO mailbox (aid, total, unread) VALUES ($1, 2000, 2000)', [busy.aid]);
   await pool.query(
     `INSERT INTO message (id, to_aid, from_aid, from_name, content, msg_type, created_at)
      SELECT gen_random_uuid(), CASE n % 10 WHEN 0 THEN $1 ELSE 'to' || n % 500 END, CASE n % 10 WHEN 5 THEN $1 ELSE 'from' || n % 500 END,
        'Any', 'Hello', 'text', now() - make_interval(secs => n) FROM generate_series(1, 20000) AS n`,
     [busy.aid],
   );
-  await pool.query('VACUUM ANALYZE message, mailbox');
+  await pool.query('VACUUM ANALYZE message');
 }, 60_000);
 afterAll(() => messaging[Symbol.asyncDispose]());
 
@@ -41,8 +40,6 @@ async function genericPlans(text: string): Promise<number> {
 }
 
 test.each([
-  ['an inbox', `/inbox?aid=${busy.aid}&limit=`, 'box_total'],
-  ['unread items', `/inbox?aid=${busy.aid}&unread=true&limit=`, 'NOT read'],
   ['a history', '/message/history?limit=', 'WITH found'],
   ['a conversation', `/message/history?with_aid=${agent('Other').aid}&limit=`, 'AND to_aid'],
 ])('%s is planned once a connection, whatever its limit', async (_name, path, text) => {
