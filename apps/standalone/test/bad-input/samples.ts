@@ -1,5 +1,6 @@
 import { aidOf, generateKeyPair } from '@acsp/crypto';
 import { messaging, threads } from './messaging-samples.js';
+import { radio } from './radio-samples.js';
 import { type Cast, type Make, uuid } from './sample.js';
 
 const texts = { title: 'Count the stones', description: 'All of them, twice' };
@@ -161,4 +162,4 @@ const identity: Record<string, Make> = {
   verifyAid: ({ ann }) => ({ fields: { aid: ann.aid } }),
 };
 
-export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging, ...threads };
+export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging, ...threads, ...radio };
