@@ -13,7 +13,9 @@ const targets = paths.filter(({ route }) => routeOf(route.desc)?.path === route.
 
 const read = (page: string) => readFile(new URL(`../../../docs/api/${page}`, import.meta.url), 'utf8');
 const common = await read('README.md');
-const pages = await Promise.all(['identity.md', 'messaging.md', 'presence.md', 'tasks.md', 'threads.md'].map(read));
+const pages = await Promise.all(
+  ['events.md', 'identity.md', 'messaging.md', 'presence.md', 'tasks.md', 'threads.md'].map(read),
+);
 
 /** The cells of the rows of a page that begin with a name in code. */
 const rowsOf = (markdown: string): string[][] =>
@@ -106,11 +108,17 @@ test.each(withFields)('tells the fields of $name', (target) => {
 });
 
 test.each(targets)('shows an answer of $name', ({ route }) => {
-  const members = route.desc.output.fields.map((field) => field.name);
+  const members = membersOf(route);
   const answers = sections
     .filter(({ http }) => http === pathOf(route))
-    .map(({ answer, text }) => [Object.keys(JSON.parse(answer?.text ?? '{}')), text] as const);
+    .map(({ answer, text }) => [Object.keys([JSON.parse(answer?.text ?? '{}')].flat()[0]), text] as const);
   const shown = answers.filter(([keys]) => keys.join() === members.join());
   expect(shown).toHaveLength(1);
   expect(shown[0]?.[1]).toContain(`\n${route.status}`);
 });
+
+/** The members of an answer, or of its items where it is a bare array. */
+function membersOf({ desc: { output }, answer }: Route): string[] {
+  const items = output.fields.find(({ name }) => name === answer)?.message ?? output;
+  return items.fields.map(({ name }) => name);
+}

@@ -34,7 +34,7 @@ export interface World extends AsyncDisposable {
   readonly internalToken: string;
   readonly databaseUrl: (service: Service) => string;
   readonly database: (service: Service) => pg.Pool;
-  /** One request, `POST /tasks/claim`, as given. */
+  /** One request, `POST /tasks/claim`, as given. A stream is closed again once it is open. */
   send(request: string, sending?: Sending): Promise<Answer>;
   /** The same with an agent's login key and JSON. */
   call(agent: TestAgent | undefined, request: string, body?: object): Promise<Answer>;
@@ -117,8 +117,13 @@ export function createCaller(
       body,
       signal: AbortSignal.timeout(10_000),
     });
+    const { status, headers: received } = answer;
+    if (received.get('content-type') === 'text/event-stream') {
+      await answer.body?.cancel();
+      return { status, headers: received, body: undefined };
+    }
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+    return { status, headers: received, body: text === '' ? undefined : JSON.parse(text) };
   };
   const callSigned: World['callSigned'] = (agent, request, fields) =>
     send(request, { body: signedBody(agent, { timestamp: new Date().toISOString(), ...fields }) });

@@ -15,22 +15,23 @@ const documentedUrl = 'http://127.0.0.1:8080';
 let world: World;
 let directory: string;
 let blocks: Block[];
+let steps: Block[];
 
 beforeAll(async () => {
   blocks = blocksOf(await readFile(document, 'utf8'));
   directory = await mkdtemp(join(tmpdir(), 'acsp-tour-'));
   // The usual limits hold: readers who follow the tour must not run into them.
   world = await startWorld({ rateLimitScale: 1 });
-});
+  steps = blocks.filter(({ language }) => language === 'sh');
+  await runShell();
+}, 120_000);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 
 test('gives the answers that it shows', async () => {
-  const steps = blocks.filter(({ language }) => language === 'sh');
   expect(steps.length).toBeGreaterThan(10);
-  await runShell(steps);
   const names = new Map<string, string>();
   for (const [i, block] of blocks.entries()) {
     const step = blocks.slice(0, i).findLast(({ language }) => language === 'sh');
@@ -42,7 +43,7 @@ test('gives the answers that it shows', async () => {
         : difference(block.text, printed.trim(), names);
     expect({ line: block.line, found, printed: found && printed }).toEqual({ line: block.line });
   }
-}, 120_000);
+});
 
 const python = await run('python3', ['-c', 'import cryptography']).then(
   () => true,
@@ -51,20 +52,34 @@ const python = await run('python3', ['-c', 'import cryptography']).then(
 const describePython = python ? describe : describe.skip;
 
 describePython(`the Python of the tour${python ? '' : ' [left out: no python3 with the package cryptography]'}`, () => {
+  const programs = () => blocks.filter(({ language }) => language === 'python');
+  const runPython = async (program: Block | undefined): Promise<string> => {
+    const file = `${program?.line}.py`;
+    await writeFile(join(directory, file), (program?.text ?? '').replaceAll(documentedUrl, world.url));
+    return (await run('python3', [file], { cwd: directory, timeout: 20_000 })).stdout;
+  };
+
   test('registers an agent', async () => {
-    const program = blocks.find(({ language }) => language === 'python')?.text ?? '';
-    await writeFile(join(directory, 'pia.py'), program.replaceAll(documentedUrl, world.url));
-    const { stdout } = await run('python3', ['pia.py'], { cwd: directory });
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(JSON.parse(await runPython(programs()[0]))).toMatchObject({
       agent_name: 'Pia',
       status: 'active',
       login_key: expect.stringMatching(/^nk_/),
     });
   });
+
+  test('opens a negotiation', async () => {
+    expect(JSON.parse(await runPython(programs()[1]))).toMatchObject({ status: 'open' });
+  });
+
+  test('listens to a channel', async () => {
+    expect(await runPython(programs()[2])).toBe('Pia: Bonjour !\n');
+  });
+
+  test('has no other programs', () => expect(programs()).toHaveLength(3));
 });
 
 /** All steps in one shell, as somebody would type them; what each prints goes into a file that is named after its line. */
-async function runShell(steps: readonly Block[]): Promise<void> {
+async function runShell(): Promise<void> {
   const lines = steps.map(
     ({ text, line }) =>
       `{\n${text.replaceAll(documentedUrl, world.url)}\n} > ${line}.out 2> ${line}.err || fail ${line}`,

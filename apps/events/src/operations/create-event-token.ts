@@ -1,11 +1,11 @@
 import { CreateEventTokenRequestSchema } from '@acsp/contracts/events/v1/events';
 import { newId } from '@acsp/database';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { aid, byAgent, fieldsOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { tokenSeconds } from '../token/tokens.js';
 
 export const createEventToken = byAgent(
-  fieldsOf(CreateEventTokenRequestSchema)({}),
+  fieldsOf(CreateEventTokenRequestSchema)({ aid: aid().optional() }),
   async ({ tokens, clock }: Context, _input, { aid, registeredAt = 0 }) => {
     // A JWT has whole seconds.
     const expires_at = new Date((Math.floor(clock.now().getTime() / 1_000) + tokenSeconds) * 1_000);

@@ -1,5 +1,5 @@
 import { ListEventsRequestSchema } from '@acsp/contracts/events/v1/events';
-import { byAgent, fieldsOf, queryInteger } from '@acsp/operation';
+import { aid, byAgent, fieldsOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
 import { listFeeds } from '../feed/list.js';
@@ -8,6 +8,7 @@ import { presenceFeeds } from '../radio/tuning.js';
 /** What the caller has missed: of its own feed, the channels that it is a member of, and the agents that it watches. */
 export const listEvents = byAgent(
   fieldsOf(ListEventsRequestSchema)({
+    aid: aid().optional(),
     after: eventIdField.optional(),
     limit: queryInteger(1, 500).default(100),
   }),

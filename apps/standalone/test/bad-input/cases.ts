@@ -38,8 +38,8 @@ export function fieldValues(target: Target, sample: Sample): FieldValue[] {
   const inUrl = target.http.startsWith('GET');
   const values = [...ownFields(target), ...gatewayFields(target.route)].flatMap((field) => {
     const own = draft.texts[field.name];
-    // A parameter of the path names a thing that is there, whatever texts its schema takes.
-    const named = target.route.path.includes(`{${field.name}}`) ? { ...field, accepts: () => false } : field;
+    const names = target.route.path.includes(`{${field.name}}`) || sample.naming?.includes(field.name);
+    const named = names ? { ...field, accepts: () => false } : field;
     const made = inUrl ? urlValues(named, own ?? '') : bodyValues(field, JSON.parse(own ?? '""'));
     return made.map((value) => ({ ...value, name: field.name })).filter((value) => isNew(target, sample, value, own));
   });

@@ -5,6 +5,10 @@ export interface Sample {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Whose login key, internal token or signature goes with it. */
   readonly agent?: Partial<TestAgent>;
+  /** Fields that name a thing which is there, whatever texts their schema takes. */
+  readonly naming?: readonly string[];
+  /** A request ends the one before it, so there is one at a time. */
+  readonly alone?: boolean;
 }
 
 export interface Cast {

@@ -1,6 +1,7 @@
 import { aidOf, generateKeyPair } from '@acsp/crypto';
 import { presence } from './events-samples.js';
 import { messaging, threads } from './messaging-samples.js';
+import { radio } from './radio-samples.js';
 import { type Cast, type Make, uuid } from './sample.js';
 
 const texts = { title: 'Count the stones', description: 'All of them, twice' };
@@ -162,4 +163,7 @@ const identity: Record<string, Make> = {
   verifyAid: ({ ann }) => ({ fields: { aid: ann.aid } }),
 };
 
-export const samples: Readonly<Record<string, Make>> = { ...identity, ...tasks, ...messaging, ...threads, ...presence };
+export const samples: Readonly<Record<string, Make>> = {
+  ...{ ...identity, ...tasks, ...messaging, ...threads },
+  ...{ ...presence, ...radio },
+};

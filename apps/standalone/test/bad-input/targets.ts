@@ -60,7 +60,8 @@ export function proofOf({ by }: Route): Proof {
   if (by[0] === Credential.SIGNATURE) return 'signature';
   if (by[0] === Credential.INTERNAL_TOKEN) return 'internal_token';
   if (by.includes(Credential.LOGIN_KEY_IN_BODY)) return 'login_key_body';
-  return by.includes(Credential.NONE) ? 'none' : 'login_key';
+  // A token is a field, which the service judges.
+  return by.includes(Credential.NONE) || by.includes(Credential.EVENT_TOKEN) ? 'none' : 'login_key';
 }
 
 /** The fields that the gateway itself reads from a request, beside those of the service. */

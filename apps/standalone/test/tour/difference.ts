@@ -2,6 +2,7 @@
 const shapes: readonly (readonly [name: string, form: RegExp])[] = [
   ['time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/],
   ['UUID', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
+  ['thread', /^thr_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
   ['AID', /^[0-9a-f]{50}$/],
   ['public key', /^[0-9a-f]{64}$/],
   ['private key', /^[0-9a-f]{128}$/],
