@@ -1,8 +1,9 @@
 import { createStack, type Stack } from '@acsp/service';
+import { runArrivals } from './arrivals/run-arrivals.js';
 import { type Comparison, compare } from './compare.js';
 import { measureCycles } from './grpc-cycles.js';
 import type { Options } from './options.js';
-import { comparisonTable, cycleTable, ratioOf } from './report.js';
+import { arrivalTable, comparisonTable, cycleTable, ratioOf } from './report.js';
 import { createTask } from './scenarios/create-task.js';
 import { cycle } from './scenarios/cycle.js';
 import { makeAccounts, makeFixtures } from './scenarios/fixtures.js';
@@ -40,10 +41,14 @@ const runGrpc: Run = async (environment, options, stack) => {
   return cycleTable(await measureCycles(side, options.pace, environment));
 };
 
+const runEvents: Run = async (environment, options, stack) =>
+  arrivalTable(await runArrivals(environment, options, stack));
+
 export const forms: Readonly<Record<string, Run>> = {
   standalone: runStandalone,
   distributed: runDistributed,
   grpc: runGrpc,
+  events: runEvents,
 };
 
 /** The tables of the forms that are asked for, each as soon as it is there. */

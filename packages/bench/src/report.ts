@@ -1,3 +1,4 @@
+import type { Arrivals } from './arrivals/measure-arrivals.js';
 import type { Comparison } from './compare.js';
 import { type CpuTimes, total } from './cpu.js';
 import type { CycleSample } from './grpc-cycles.js';
@@ -57,6 +58,14 @@ export function cycleTable(samples: readonly CycleSample[]): string {
   ]);
   const head = ['at a time', 'cycles/s, aim 1000', 'p50 ms', 'p99 ms', 'CPU µs/cycle', 'of the CPU time'];
   return `\n### By gRPC from one worker process: create → claim → submit → approve\n\n${table(head, rows)}\n`;
+}
+
+export function arrivalTable(arrivals: readonly Arrivals[]): string {
+  const rows = arrivals.map(({ title, perSecond, p50Ms, p99Ms, cpuUs }) => [
+    ...[title, String(perSecond), p50Ms.toFixed(1), p99Ms.toFixed(1), total(cpuUs).toFixed(0), split(cpuUs)],
+  ]);
+  const head = ['', 'a second', 'p50 ms', 'p99 ms', 'CPU µs each', 'of the CPU time'];
+  return `\n### Until the event is on the stream, aims: messages 8 ms and 20 ms (p99), tasks 5 ms\n\n${table(head, rows)}\n`;
 }
 
 function split(times: CpuTimes, driverUs?: number): string {
