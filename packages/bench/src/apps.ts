@@ -5,6 +5,8 @@ import { type Child, startChild } from './child.js';
 export interface AppProcess extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
+  /** What it says to its parent; an app says nothing by itself. */
+  receive(): Promise<unknown>;
 }
 
 const readyMs = 30_000;
@@ -29,7 +31,7 @@ export async function startApp(
     await child[Symbol.asyncDispose]();
     throw error;
   }
-  return { name, pid: child.pid, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+  return { name, pid: child.pid, receive: child.receive, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
 }
 
 /** An app sends no message: this settles only when it has ended. */

@@ -1,4 +1,4 @@
-import { Client } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 
 export interface Request {
   readonly method: 'GET' | 'POST';
@@ -51,14 +51,22 @@ export async function drive({ url, connections, seconds, journey }: Load): Promi
 }
 
 function timed(client: Client, latencies: number[]): Send {
+  const send = sendBy(client);
+  return async (request) => {
+    const sent = performance.now();
+    const text = await send(request);
+    latencies.push(performance.now() - sent);
+    return text;
+  };
+}
+
+export function sendBy(client: Dispatcher): Send {
   return async ({ method, path, loginKey, body, expect }) => {
     const headers: Record<string, string> = {};
     if (loginKey !== undefined) headers.authorization = `Bearer ${loginKey}`;
     if (body !== undefined) headers['content-type'] = 'application/json';
-    const sent = performance.now();
     const answer = await client.request({ method, path, headers, body: body ?? null });
     const text = await answer.body.text();
-    latencies.push(performance.now() - sent);
     if (answer.statusCode !== expect) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
     return text;
   };

@@ -1,8 +1,9 @@
 import { createStack, type Stack } from '@acsp/service';
+import { runArrivals } from './arrivals/run-arrivals.js';
 import { type Comparison, compare } from './compare.js';
 import { measureCycles } from './grpc-cycles.js';
 import type { Options } from './options.js';
-import { comparisonTable, cycleTable, ratioOf } from './report.js';
+import { arrivalTable, comparisonTable, cycleTable, ratioOf, streamTable } from './report.js';
 import { createTask } from './scenarios/create-task.js';
 import { cycle } from './scenarios/cycle.js';
 import { makeAccounts, makeFixtures } from './scenarios/fixtures.js';
@@ -13,6 +14,7 @@ import { startBaseline } from './sides/baseline.js';
 import { startDistributed } from './sides/distributed.js';
 import type { Environment, Side } from './sides/side.js';
 import { startStandalone } from './sides/standalone.js';
+import { runStreams } from './streams/run-streams.js';
 
 export const scenarios = [taskDetails, board, ownTasks, createTask, cycle, register, sendMessage, inbox];
 
@@ -40,14 +42,25 @@ const runGrpc: Run = async (environment, options, stack) => {
   return cycleTable(await measureCycles(side, options.pace, environment));
 };
 
+const runEvents: Run = async (environment, options, stack) =>
+  arrivalTable(await runArrivals(environment, options, stack));
+
+const runOpenStreams: Run = async (environment, { streams }, stack) =>
+  streamTable(await runStreams(environment, streams, stack));
+
 export const forms: Readonly<Record<string, Run>> = {
   standalone: runStandalone,
   distributed: runDistributed,
   grpc: runGrpc,
+  events: runEvents,
 };
 
 /** The tables of the forms that are asked for, each as soon as it is there. */
 export async function* runForms(environment: Environment, options: Options, stack: Stack): AsyncGenerator<string> {
+  if (options.streams > 0) {
+    yield await runOpenStreams(environment, options, stack);
+    return;
+  }
   for (const [name, run] of Object.entries(forms)) {
     if (!options.wants(name)) continue;
     const own = stack.use(createStack());

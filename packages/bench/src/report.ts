@@ -1,8 +1,10 @@
+import type { Arrivals } from './arrivals/measure-arrivals.js';
 import type { Comparison } from './compare.js';
 import { type CpuTimes, total } from './cpu.js';
 import type { CycleSample } from './grpc-cycles.js';
 import { median } from './latency.js';
 import type { Sample } from './measure.js';
+import type { StreamFigures } from './streams/measure-streams.js';
 
 /** A form's results as a Markdown table: medians over the rounds, ratios to the baseline, where the CPU time goes. */
 export function comparisonTable(title: string, comparisons: readonly Comparison[]): string {
@@ -57,6 +59,25 @@ export function cycleTable(samples: readonly CycleSample[]): string {
   ]);
   const head = ['at a time', 'cycles/s, aim 1000', 'p50 ms', 'p99 ms', 'CPU µs/cycle', 'of the CPU time'];
   return `\n### By gRPC from one worker process: create → claim → submit → approve\n\n${table(head, rows)}\n`;
+}
+
+export function arrivalTable(arrivals: readonly Arrivals[]): string {
+  const rows = arrivals.map(({ title, perSecond, p50Ms, p99Ms, cpuUs }) => [
+    ...[title, String(perSecond), p50Ms.toFixed(1), p99Ms.toFixed(1), total(cpuUs).toFixed(0), split(cpuUs)],
+  ]);
+  const head = ['', 'a second', 'p50 ms', 'p99 ms', 'CPU µs each', 'of the CPU time'];
+  return `\n### Until the event is on the stream, aims: messages 8 ms and 20 ms (p99), tasks 5 ms\n\n${table(head, rows)}\n`;
+}
+
+export function streamTable(figures: readonly StreamFigures[]): string {
+  const rows = figures.map(({ title, streams, residentKiB, heapKiB, postMs, ...rest }) => [
+    ...[title, String(streams), residentKiB.toFixed(1), heapKiB.toFixed(1)],
+    `${Math.min(...postMs).toFixed(0)} (median ${median(postMs).toFixed(0)})`,
+    ...[rest.eventsMs.toFixed(0), rest.clientMs.toFixed(0), rest.heartbeatPercent.toFixed(1)],
+  ]);
+  const resident = 'KiB a stream, aim 12';
+  const head = ['', 'streams', resident, 'of it heap', 'post to all, ms, aim 170', 'events CPU ms', 'client CPU ms'];
+  return `\n### Open streams on one process\n\n${table([...head, 'heartbeats, % of a core'], rows)}\n`;
 }
 
 function split(times: CpuTimes, driverUs?: number): string {

@@ -7,9 +7,9 @@ const agents = 50;
 const tasks = 1_000;
 
 /** Agents by quickstart, so that neither limits nor row locks meet in one place. */
-export async function makeAccounts(url: string): Promise<Account[]> {
+export async function makeAccounts(url: string, count = agents): Promise<Account[]> {
   const accounts: Account[] = [];
-  await repeat(url, agents, async (send, index) => {
+  await repeat(url, count, async (send, index) => {
     const body = JSON.stringify({
       agent_name: `bench-${index}`,
       capabilities: ['bench'],

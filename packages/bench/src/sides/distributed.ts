@@ -1,55 +1,62 @@
 import { freePort } from '@acsp/local';
 import { createStack } from '@acsp/service';
-import { startApp } from '../apps.js';
+import { type AppProcess, startApp } from '../apps.js';
 import { limitScale, principalSecret } from './settings.js';
 import type { Environment, Side } from './side.js';
 
 export interface Distributed extends Side {
   /** The contract door of tasks, `host:port`. */
   readonly tasksAddress: string;
+  readonly events: AppProcess & {
+    /** Its public door, which takes signed principals. */
+    readonly url: string;
+  };
 }
 
-/** Gateway, identity, tasks and messaging, each a process, on PostgreSQL, JetStream and Redis. */
-export async function startDistributed({ servers, logDir }: Environment): Promise<Distributed> {
+/** Gateway, identity, tasks, messaging and events, each a process, on PostgreSQL, JetStream and Redis. `eventsEnv` is for events alone. */
+export async function startDistributed(
+  { servers, logDir }: Environment,
+  eventsEnv: Readonly<Record<string, string>> = {},
+): Promise<Distributed> {
   const { postgres, nats, redis } = servers;
   const stack = createStack();
-  const [port, identityHttp, identityGrpc, tasksHttp, tasksGrpc, messagingHttp, messagingGrpc] = await freePorts(7);
+  const names = ['identity', 'tasks', 'messaging', 'events'] as const;
+  const ports = await freePorts(1 + 2 * names.length);
+  const gatewayPort = ports[2 * names.length];
+  const http = (name: (typeof names)[number]) => ports[2 * names.indexOf(name)];
+  const grpc = (name: (typeof names)[number]) => ports[2 * names.indexOf(name) + 1];
   const common = {
     PRINCIPAL_SECRET: principalSecret,
     NATS_URL: nats.url,
     REDIS_URL: redis.url,
-    IDENTITY_GRPC: `127.0.0.1:${identityGrpc}`,
+    IDENTITY_GRPC: `127.0.0.1:${grpc('identity')}`,
+    MESSAGING_GRPC: `127.0.0.1:${grpc('messaging')}`,
   };
   const start = async (name: string, env: Record<string, string>) =>
     stack.use(await startApp(name, { ...common, ...env }, logDir));
+  const startService = async (name: (typeof names)[number], env: Readonly<Record<string, string>> = {}) =>
+    start(name, {
+      DATABASE_URL: await postgres.database(`distributed_${name}`),
+      HTTP_PORT: `${http(name)}`,
+      GRPC_PORT: `${grpc(name)}`,
+      ...env,
+    });
   try {
-    const identity = await start('identity', {
-      DATABASE_URL: await postgres.database('distributed_identity'),
-      HTTP_PORT: `${identityHttp}`,
-      GRPC_PORT: `${identityGrpc}`,
-    });
-    const tasks = await start('tasks', {
-      DATABASE_URL: await postgres.database('distributed_tasks'),
-      HTTP_PORT: `${tasksHttp}`,
-      GRPC_PORT: `${tasksGrpc}`,
-    });
-    const messaging = await start('messaging', {
-      DATABASE_URL: await postgres.database('distributed_messaging'),
-      HTTP_PORT: `${messagingHttp}`,
-      GRPC_PORT: `${messagingGrpc}`,
-    });
+    const identity = await startService('identity');
+    const tasks = await startService('tasks');
+    const messaging = await startService('messaging');
+    const events = await startService('events', eventsEnv);
     const gateway = await start('gateway', {
-      PORT: `${port}`,
-      IDENTITY_URL: `http://127.0.0.1:${identityHttp}`,
-      MESSAGING_URL: `http://127.0.0.1:${messagingHttp}`,
-      TASKS_URL: `http://127.0.0.1:${tasksHttp}`,
+      PORT: `${gatewayPort}`,
+      ...Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_URL`, `http://127.0.0.1:${http(name)}`])),
       RATE_LIMIT_SCALE: limitScale,
     });
     return {
       name: 'acsp',
-      url: `http://127.0.0.1:${port}`,
-      tasksAddress: `127.0.0.1:${tasksGrpc}`,
-      servers: [gateway, identity, tasks, messaging, postgres, nats, redis],
+      url: `http://127.0.0.1:${gatewayPort}`,
+      tasksAddress: `127.0.0.1:${grpc('tasks')}`,
+      events: { ...events, url: `http://127.0.0.1:${http('events')}` },
+      servers: [gateway, identity, tasks, messaging, events, postgres, nats, redis],
       [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
     };
   } catch (error) {
