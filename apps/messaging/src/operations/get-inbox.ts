@@ -20,7 +20,7 @@ export const getInbox = byAnyone(
     if (isOwner && named !== undefined && named !== caller.aid) throw new AppError('AID_MISMATCH');
     const aid = caller.aid ?? caller.claimedAid ?? '';
     if (!isOwner) return { ...countsOf(aid, await database.query<Box>(countQuery(aid))), ...withheld };
-    const rows = await database.query<Row>(pageQuery({ aid, limit, offset, unread }));
+    const rows = await database.read(`inbox of ${aid}`, (ask) => ask<Row>(pageQuery({ aid, limit, offset, unread })));
     const counts = countsOf(aid, rows);
     const total = unread ? counts.unread_count : counts.count;
     const messages = rows.filter(isItem).map(presentMessage);
