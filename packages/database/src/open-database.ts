@@ -3,6 +3,7 @@ import type { Call } from '@acsp/operation';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import { type Batch, createBatch } from './batch.js';
+import { type BoundedRead, createBoundedRead } from './bounded-read.js';
 import { deleteExpiredPeriodically } from './delete-expired.js';
 import {
   answerMigrations,
@@ -39,6 +40,8 @@ export interface Database<P> extends Postgres {
   readonly prisma: P;
   /** A statement of a hot path: on the same pool, without the 130 µs that a raw query costs in Prisma. */
   readonly query: Query;
+  /** Statements that read more or less by what is stored: lists, pages. Those that are slow do not take the pool. */
+  readonly read: BoundedRead;
   /** A statement of a hot path that finds its rows by key: together with what else waits for the same statement. */
   readonly batch: Batch;
   /** Answers under an Idempotency-Key. */
@@ -65,6 +68,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, settings: keyedPlans });
   const adapter = new PrismaPg(pool, { statementNameGenerator: createStatementNames() });
   const prisma = new options.client({ adapter });
+  const query = createQuery(pool);
   const listeners: (() => void)[] = [];
   const committed = () => {
     for (const listener of listeners) listener();
@@ -75,7 +79,8 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   return {
     ...postgres,
     prisma,
-    query: createQuery(pool),
+    query,
+    read: createBoundedRead({ pool, name, query, cancel: session.cancel }),
     batch: createBatch({
       write: createQuery(writers),
       read: createQuery(readers),

@@ -18,6 +18,8 @@ export interface Session extends AsyncDisposable {
   once(key: string, job: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
   /** Hears a channel for as long as the connection lives, on every connection. */
   listen(channel: string, heard: () => void): AsyncDisposable;
+  /** Ends the statement that another connection of this user is running, by its process id. */
+  cancel(processId: number): Promise<void>;
   /** For readiness: rejects with SERVICE_UNAVAILABLE while PostgreSQL is away, does not answer within 2 s, or takes no writes. */
   ping(): Promise<void>;
   /** The milliseconds by which PostgreSQL's clock is ahead of ours, as of the last ping. */
@@ -43,6 +45,10 @@ export function openSession(settings: pg.ClientConfig, log: Log): Session {
     once: (key, job) => runOnce(connection, key, job),
     listen: (channel, heard) =>
       connection.onEvery(`listener of ${channel}`, ({ client }, signal) => listen(client, channel, { heard, signal })),
+    async cancel(processId) {
+      const { client } = await connection.current(answerMs);
+      await within(answerMs, 'PostgreSQL', client.query('SELECT pg_cancel_backend($1)', [processId]));
+    },
     async ping() {
       try {
         ahead = await measureClock((await connection.current(answerMs)).client);

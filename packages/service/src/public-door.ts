@@ -26,6 +26,7 @@ import {
   toJson,
 } from '@acsp/operation';
 import { span } from '@acsp/telemetry';
+import { createSendLarge, largeFrom, type SendLarge } from './large-answers.js';
 import { type Answering, recordEnd, refusal, type Served, type Serving, servedBy } from './serving.js';
 
 const drainMs = 5_000;
@@ -37,12 +38,13 @@ const maxHeaderSize = 32 * 1024;
 interface Door extends Serving {
   readonly served: ReadonlyMap<string, Served>;
   readonly draining: AbortSignal;
+  readonly sendLarge: SendLarge;
 }
 
 /** The public door of a service: what the gateway forwards, each request with a signed principal that names its operation. */
 export async function servePublicDoor(options: Serving & { readonly port: number }): Promise<OpenServer> {
   const draining = new AbortController();
-  const door: Door = { ...options, served: servedBy(options), draining: draining.signal };
+  const door: Door = { ...options, served: servedBy(options), draining: draining.signal, sendLarge: createSendLarge() };
   const settings = { keepAliveTimeout: 65_000, requestTimeout: 30_000, maxHeaderSize };
   const server = createServer(settings, (request, response) => void serve(door, request, response));
   // Node drops headers beyond a count: those that the gateway added must get through, however many the caller sent.
@@ -94,14 +96,15 @@ interface Exchange {
 }
 
 async function answer(exchange: Exchange): Promise<void> {
-  const { response, route, served } = exchange;
+  const { door, response, route, served } = exchange;
   if (served.desc.methodKind === 'server_streaming') return stream(exchange);
   const call = callOf(exchange, Date.now() + deadlineMs);
   const fields = await readFields(exchange);
   if (call.once !== undefined) return answerOnce(exchange, call, { once: call.once, fields });
   const output = await run(exchange, call, fields);
-  const { status, body } = encode(route, call.reply, output);
-  send(response, { status, body, headers: call.reply.headers });
+  const sent = { ...encode(route, call.reply, output), headers: call.reply.headers };
+  if (route.method === 'GET' && sent.body.length >= largeFrom) await door.sendLarge(response, sent);
+  else send(response, sent);
 }
 
 async function stream(exchange: Exchange): Promise<void> {
@@ -164,15 +167,19 @@ function encode(route: Route, reply: Reply, output: unknown) {
 }
 
 /** Texts of answers that many requests share, which handlers have frozen. */
-const encoded = new WeakMap<object, string>();
+const encoded = new WeakMap<object, string | Uint8Array>();
+/** A connection that is slower than its answer holds a copy of a text; of bytes all connections hold the same ones. */
+const bytesFrom = 65_536;
 
 function bodyOf({ desc, answer }: Route, output: unknown): string | Uint8Array {
   const json = toJson(desc.output, output);
   const body = answer === undefined ? json : json[answer];
   if (body instanceof Uint8Array) return body;
   const text = JSON.stringify(body);
-  if (Object.isFrozen(output)) encoded.set(output as object, text);
-  return text;
+  if (!Object.isFrozen(output)) return text;
+  const shared = text.length < bytesFrom ? text : Buffer.from(text);
+  encoded.set(output as object, shared);
+  return shared;
 }
 
 const textOf = ({ status, body }: ReturnType<typeof encode>): KeptAnswer => ({

@@ -15,7 +15,7 @@ export const getHistory = byAgent(
     before: time({ code: 'INVALID_FIELD' }).optional(),
   }),
   async ({ database }: Context, { aid: _aid, ...query }, { aid }) => {
-    const rows = await database.query<Row>(pageQuery({ ...query, own: aid }));
+    const rows = await database.read(`history of ${aid}`, (ask) => ask<Row>(pageQuery({ ...query, own: aid })));
     const has_more = rows[0]?.has_more ?? false;
     return {
       messages: rows.map(presentMessage),

@@ -10,7 +10,7 @@ export const listChannels = byAnyone(
   async ({ database }: Context, { aid: named }, caller) => {
     const about = named ?? caller.aid;
     const since = about === caller.aid ? lifeOf(caller).since : undefined;
-    const rows = await database.query<Row>(listQuery(about ?? '', since));
+    const rows = await database.read(`channels of ${about}`, (ask) => ask<Row>(listQuery(about ?? '', since)));
     return { channels: about === undefined ? rows.map((row) => ({ ...row, is_member: null })) : rows };
   },
 );

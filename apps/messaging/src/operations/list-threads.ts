@@ -6,6 +6,8 @@ import { statuses } from '../thread/decide.js';
 import { listQuery } from '../thread/list-query.js';
 import { presentThread, type ThreadRow } from '../thread/present.js';
 
+type Row = ThreadRow & { readonly total: number };
+
 /** The caller's threads, from both sides, newest first. */
 export const listThreads = byAgent(
   fieldsOf(ListThreadsRequestSchema)({
@@ -15,7 +17,8 @@ export const listThreads = byAgent(
   }),
   async ({ database, clock }: Context, { status, limit }, { aid }) => {
     const now = clock.now();
-    const rows = await database.query<ThreadRow & { readonly total: number }>(listQuery({ aid, status, limit, now }));
+    const query = listQuery({ aid, status, limit, now });
+    const rows = await database.read(`threads of ${aid}`, (ask) => ask<Row>(query));
     return { threads: rows.map((row) => presentThread(row, now)), total: rows[0]?.total ?? 0 };
   },
 );

@@ -1,4 +1,5 @@
 import { ListTasksRequestSchema, type ListTasksResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
+import type { Query } from '@acsp/database';
 import { aid, byAgent, fieldsOf, oneOf, type PublicOf, queryInteger, uuid } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
@@ -43,20 +44,30 @@ export type ListQuery = Omit<z.infer<typeof fields>, 'aid'>;
  * and one answer.
  */
 export const listTasks = byAgent(fields, (context: Context, { aid: _aid, ...query }) =>
-  context.pages(JSON.stringify(query), async () => Object.freeze(await readPage(context, query))),
+  context.pages(JSON.stringify(query), async () =>
+    Object.freeze(await context.database.read(costOf(query), (ask) => readPage({ ...context, ask }, query))),
+  ),
 );
+
+/** Pages of the same cost: those of the same filters and about the same place. */
+const costOf = ({ limit: _limit, offset, cursor, ...filters }: ListQuery) =>
+  JSON.stringify({ ...filters, offset: cursor === undefined ? Math.ceil(offset / 1_000) : 'cursor' });
+
+interface Reading extends Pick<Context, 'clock' | 'totals'> {
+  readonly ask: Query;
+}
 
 export type Page = PublicOf<typeof ListTasksResponseSchema>;
 
-async function readPage(context: Context, input: ListQuery): Promise<Page> {
-  const now = context.clock.now();
-  const found = await context.database.query<Row>(pageQuery(input, now));
+async function readPage(reading: Reading, input: ListQuery): Promise<Page> {
+  const now = reading.clock.now();
+  const found = await reading.ask<Row>(pageQuery(input, now));
   const rows = found.slice(0, input.limit);
   const has_more = found.length > input.limit;
   const last = rows.at(-1);
   return {
     tasks: rows.map((row) => presentSummary(row, now)),
-    total: await totalOf(context, input, { shown: rows.length, has_more, now }),
+    total: await totalOf(reading, input, { shown: rows.length, has_more, now }),
     has_more,
     next_cursor: has_more && last !== undefined ? cursorOf(input.sort, last) : null,
   };
@@ -73,18 +84,13 @@ interface Shown {
 /** A total up to this is counted for each request; a larger one may be two seconds old. */
 const exactLimit = 250;
 
-async function totalOf(
-  { database, totals }: Context,
-  input: ListQuery,
-  { shown, has_more, now }: Shown,
-): Promise<number> {
+async function totalOf({ ask, totals }: Reading, input: ListQuery, { shown, has_more, now }: Shown): Promise<number> {
   const { limit: _limit, offset, sort: _sort, cursor, ...filters } = input;
   const isPlaced = cursor === undefined && (shown > 0 || offset === 0);
   const reached = isPlaced ? offset + shown : 0;
   // The last page tells by itself how many there are.
   if (isPlaced && !has_more) return reached;
-  const count = async (limit?: number) =>
-    (await database.query<{ total: number }>(countQuery(input, now, limit)))[0]?.total ?? 0;
+  const count = async (limit?: number) => (await ask<{ total: number }>(countQuery(input, now, limit)))[0]?.total ?? 0;
   const key = JSON.stringify(filters);
   const atLeast = await (totals.get(key) ?? count(exactLimit));
   if (atLeast < exactLimit) return Math.max(atLeast, reached);

@@ -7,7 +7,8 @@ import { expiring, includes } from './state.js';
 
 /**
  * A page and one row more, which says whether there are more. Each range of rows is read in the order of the list by an index of its own, no
- * further than the page reaches; then they are merged.
+ * further than the page reaches; then they are merged. Indexes alone say which rows these are, and only those of the page are fetched: OFFSET 0
+ * keeps the planner from a join that would read the table.
  */
 export function pageQuery(query: ListQuery, now: Date): Prisma.Sql {
   const { column, descending } = orders[query.sort];
@@ -16,13 +17,26 @@ export function pageQuery(query: ListQuery, now: Date): Prisma.Sql {
   const ranges = statusesOf(query.status, now).flatMap((status) =>
     rangesBehind(query).map(
       (behind) => Prisma.sql`(
-        SELECT ${columns}, ${place} AS place FROM task WHERE ${Prisma.join([...conditions(query, status), ...behind], ' AND ')}
-        ORDER BY ${place} ${direction}, id LIMIT ${offset + query.limit + 1}::int)`,
+        SELECT id, place FROM (
+          SELECT id, ${place} AS place FROM task WHERE ${Prisma.join([...conditions(query, status), ...behind], ' AND ')} ${fence(query)}
+        ) AS range ORDER BY place ${direction}, id LIMIT ${offset + query.limit + 1}::int)`,
     ),
   );
-  return Prisma.sql`SELECT ${columns} FROM (${Prisma.join(ranges, ' UNION ALL ')}) AS found
-    ORDER BY place ${direction}, id LIMIT ${query.limit + 1}::int OFFSET ${offset}::int`;
+  return Prisma.sql`SELECT ${columns} FROM (
+      SELECT id AS page_id, place FROM (${Prisma.join(ranges, ' UNION ALL ')}) AS found
+      ORDER BY place ${direction}, id LIMIT ${query.limit + 1}::int OFFSET ${offset}::int
+    ) AS page CROSS JOIN LATERAL (SELECT ${columns} FROM task WHERE task.id = page_id OFFSET 0) AS shown
+    ORDER BY place ${direction}, page_id`;
 }
+
+/**
+ * Tasks of one agent or workspace are all found in its index, and sorted, where that has another order: a plan made for any values would walk
+ * through everybody's in the order of the list, and fetch each row to see whose it is.
+ */
+const fence = ({ sort, created_by, assigned_to, workspace_id }: ListQuery) =>
+  sort !== 'created_at' && (created_by ?? assigned_to ?? workspace_id) !== undefined
+    ? Prisma.raw('OFFSET 0')
+    : Prisma.empty;
 
 /** Counts the tasks that pass the filters; with a `limit` no more than that of each status. */
 export function countQuery(query: ListQuery, now: Date, limit?: number): Prisma.Sql {
