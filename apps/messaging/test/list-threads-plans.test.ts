@@ -1,5 +1,5 @@
 import { statuses } from '../src/thread/decide.js';
-import { listQuery } from '../src/thread/list-query.js';
+import { type List, listQuery } from '../src/thread/list-query.js';
 import { type Messaging, startMessaging } from './harness.js';
 
 let messaging: Messaging;
@@ -31,8 +31,8 @@ interface Plan {
 }
 
 /** The nodes of the page and those of the count, made for these values as at first, or for any as later. */
-async function plansOf(status: (typeof statuses)[number] | undefined, mode: string) {
-  const { text, values } = listQuery({ aid: busy, status, limit, now: new Date() });
+async function plansOf(status: (typeof statuses)[number] | undefined, mode: string, after?: List['after']) {
+  const { text, values } = listQuery({ aid: busy, status, limit, after, now: new Date() });
   const client = await messaging.context.database.pool.connect();
   try {
     await client.query(`SET plan_cache_mode = ${mode}`);
@@ -68,6 +68,13 @@ describe.each(['force_custom_plan', 'force_generic_plan'])('of 50,000 threads, %
       expect(count.map((node) => node['Node Type'])).not.toContain('Seq Scan');
     },
   );
+
+  test('a page behind a cursor reads no more than the first', async () => {
+    const after = { created_at: new Date(Date.now() - 20_000_000), id: '00000000-0000-7000-8000-000000000000' };
+    const { page } = await plansOf(undefined, mode, after);
+    expect(page.map((node) => node['Node Type'])).not.toContain('Seq Scan');
+    expect(Math.max(...page.map((node) => node['Actual Rows']))).toBeLessThanOrEqual(limit + 1);
+  });
 });
 
 test('totals of all statuses add up to that of the list without a filter', async () => {

@@ -50,6 +50,44 @@ test('a page ends at its limit, 20 if nothing is said, and the total counts all'
   }
 });
 
+test('a walk by cursor meets every thread once, those of one millisecond too, whatever is made meanwhile', async () => {
+  const ann = signer('Ann');
+  const made: string[] = [];
+  for (let n = 0; n < 11; n += 1) {
+    if (n % 4 === 0) clock.advance(1);
+    made.unshift(await threads.created(n % 2 ? ann : bob, n % 2 ? bob : ann));
+  }
+  const [met, totals]: [string[], number[]] = [[], []];
+  for (let query: string | null = 'limit=3'; query !== null; ) {
+    const { body } = await threads.list(ann, query);
+    met.push(...idsOf({ body }));
+    totals.push(body.total);
+    query = body.next_cursor && `limit=3&cursor=${body.next_cursor}`;
+    await threads.created(ann, bob);
+  }
+  expect(met).toEqual(made);
+  expect(totals).toEqual([11, 12, 13, 14]);
+});
+
+test('a cursor behind the last thread of a status finds none, and the total all the same', async () => {
+  const ann = signer('Ann');
+  for (let n = 0; n < 3; n += 1) await threads.created(ann, bob);
+  const { next_cursor } = (await threads.list(ann, 'limit=1')).body;
+  const { body } = await threads.list(ann, `limit=1&cursor=${next_cursor}`);
+  await threads.update(ann, (await threads.list(ann, 'limit=3')).body.threads[2].thread_id, 'close');
+  const last = await threads.list(ann, `status=open&limit=1&cursor=${body.next_cursor}`);
+  expect(last.body).toEqual({ threads: [], total: 2, next_cursor: null });
+});
+
+test.each([
+  'x',
+  '',
+  Buffer.from('1 x').toString('base64url'),
+  Buffer.from('99999999999999 00000000-0000-7000-8000-000000000000').toString('base64url'),
+])('%j is no cursor', async (cursor) => {
+  expect(codeOf(await threads.list(bob, `cursor=${cursor}`))).toBe('INVALID_FIELD');
+});
+
 /** Threads in every status, and in both live ones a thread that has run out. */
 async function oneOfEach(ann: typeof bob) {
   const ranOut = [

@@ -1,9 +1,11 @@
 import { ListThreadsRequestSchema } from '@acsp/contracts/messaging/v1/threads';
 import { byAgent, fieldsOf, oneOf, queryInteger } from '@acsp/operation';
+import { z } from 'zod';
 import type { Context } from '../context.js';
 import { callerAid } from '../direct/fields.js';
 import { statuses } from '../thread/decide.js';
-import { listQuery } from '../thread/list-query.js';
+import { cursorOf, readCursor } from '../thread/list-cursor.js';
+import { type List, listQuery } from '../thread/list-query.js';
 import { presentThread, type ThreadRow } from '../thread/present.js';
 
 type Row = ThreadRow & { readonly total: number };
@@ -14,11 +16,27 @@ export const listThreads = byAgent(
     aid: callerAid,
     status: oneOf(statuses).optional(),
     limit: queryInteger(1, 100).default(20),
+    cursor: z
+      .string('INVALID_FIELD')
+      .regex(/^[\w-]{1,100}$/, 'INVALID_FIELD')
+      .refine((text) => readCursor(text) !== undefined, 'INVALID_FIELD')
+      .optional(),
   }),
-  async ({ database, clock }: Context, { status, limit }, { aid }) => {
-    const now = clock.now();
-    const query = listQuery({ aid, status, limit, now });
-    const rows = await database.read(`threads of ${aid}`, (ask) => ask<Row>(query));
-    return { threads: rows.map((row) => presentThread(row, now)), total: rows[0]?.total ?? 0 };
+  async (context: Context, { status, limit, cursor }, { aid }) => {
+    const now = context.clock.now();
+    const after = cursor == null ? undefined : readCursor(cursor);
+    const found = await read(context, { aid, status, limit: limit + 1, after, now });
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    // A page without rows says no total, unless it is the first.
+    const [any] = found.length > 0 || after === undefined ? found : await read(context, { aid, status, limit: 1, now });
+    return {
+      threads: rows.map((row) => presentThread(row, now)),
+      total: any?.total ?? 0,
+      next_cursor: last !== undefined && found.length > limit ? cursorOf(last) : null,
+    };
   },
 );
+
+const read = ({ database }: Context, list: List) =>
+  database.read(`threads of ${list.aid}`, (ask) => ask<Row>(listQuery(list)));

@@ -1,6 +1,7 @@
 import { Prisma } from '../generated/prisma/client.js';
 import type { ThreadStatus } from '../generated/prisma/enums.js';
 import { isLive, statuses } from './decide.js';
+import type { Cursor } from './list-cursor.js';
 import { threadColumns } from './present.js';
 
 export interface List {
@@ -8,6 +9,8 @@ export interface List {
   /** Absent: threads of every status. */
   readonly status?: ThreadStatus | null | undefined;
   readonly limit: number;
+  /** Absent: the first page. */
+  readonly after?: Cursor | undefined;
   readonly now: Date;
 }
 
@@ -15,12 +18,18 @@ export interface List {
  * The newest threads of an agent, each with the total. Each range of rows is read in the order of the list by its index, no further than the page
  * reaches; then they are merged. No thread has the same agent on both sides, so ranges do not overlap.
  */
-export function listQuery({ aid, status, limit, now }: List): Prisma.Sql {
+export function listQuery({ aid, status, limit, after, now }: List): Prisma.Sql {
   const sides = ['initiator_aid', 'responder_aid'].map((side) => Prisma.sql`${Prisma.raw(side)} = ${aid}`);
   const ranges = sides.flatMap((side) =>
     rangesOf(status, now).map((range) => Prisma.sql`FROM thread WHERE ${side} AND ${range}`),
   );
-  const pages = ranges.map((range) => Prisma.sql`(SELECT ${columns} ${range} ${newestFirst} LIMIT ${limit}::int)`);
+  const behind =
+    after === undefined
+      ? Prisma.empty
+      : Prisma.sql`AND (created_at, id) < (${after.created_at}::timestamptz, ${after.id}::uuid)`;
+  const pages = ranges.map(
+    (range) => Prisma.sql`(SELECT ${columns} ${range} ${behind} ${newestFirst} LIMIT ${limit}::int)`,
+  );
   const all = ranges.map((range) => Prisma.sql`SELECT ${range}`);
   return Prisma.sql`
     SELECT ${columns}, (SELECT count(*)::int FROM (${Prisma.join(all, ' UNION ALL ')}) AS found) AS total

@@ -42,7 +42,8 @@ export const threads: Record<string, Make> = {
   getThread: openThread,
   listThreads: async (cast) => {
     const { agent } = await openThread(cast);
-    return { agent, fields: { aid: agent.aid, status: 'open', limit: '10' } };
+    const cursor = Buffer.from('1900000000000 00000000-0000-7000-8000-000000000000').toString('base64url');
+    return { agent, fields: { aid: agent.aid, status: 'open', limit: '10', cursor } };
   },
 };
 
