@@ -12,6 +12,11 @@ export interface BatchStatement<Input, Row> {
   readonly text: string;
   /** Names the thing that the input is about, such as the id of a row. Inputs of one key never share a run of a writing statement, nor run at the same time. */
   readonly key: (input: Input) => string;
+  /**
+   * Names the row that an input waits for when others hold it, where the statement skips no locked rows: inputs that find it locked for longer than
+   * a moment are run apart from their neighbours, until it is free or they are late.
+   */
+  readonly lock?: (input: Input) => string;
   /** The statement changes nothing, so inputs of one key share one row of `input`. */
   readonly readOnly?: boolean;
   /** The most inputs of a run; 128 when absent. A statement whose rows may be large sets fewer. */
@@ -37,6 +42,8 @@ export interface BatchOptions {
 
 interface Waiting {
   readonly key: string;
+  /** Undefined where the statement names no locks. */
+  readonly lock: string | undefined;
   readonly input: object;
   readonly since: number;
   readonly resolve: (row: never) => void;
@@ -44,12 +51,15 @@ interface Waiting {
 }
 
 type Chosen = ReadonlyMap<string, readonly Waiting[]>;
-type Run = (chosen: Chosen) => Promise<void>;
+/** Resolves with the inputs that have to wait for a lock and are to be run again. */
+type Run = (chosen: Chosen) => Promise<readonly Waiting[]>;
 
 /** While a run is in flight, further inputs gather for the next one; beside a run that is slow a second one begins. */
 const maxRuns = 2;
 const slowMs = 5;
 const maxWaitMs = 2_000;
+/** Posts to one busy channel from two replicas wait for each other's commits, which take a few milliseconds. */
+const lockWaitMs = 200;
 /** A statement that PostgreSQL begins later than this does nothing: with its time-out of 5 s it ends before the client's of 8 s. */
 const startWithinMs = 2_500;
 
@@ -61,7 +71,14 @@ export function createBatch(options: BatchOptions): Batch {
     const enqueue = queues.get(statement) ?? createQueue(statement, createRun(statement, options));
     queues.set(statement, enqueue);
     return new Promise((resolve, reject) => {
-      enqueue({ key: statement.key(input), input, since: performance.now(), resolve, reject });
+      enqueue({
+        key: statement.key(input),
+        lock: statement.lock?.(input),
+        input,
+        since: performance.now(),
+        resolve,
+        reject,
+      });
     });
   };
 }
@@ -69,6 +86,9 @@ export function createBatch(options: BatchOptions): Batch {
 function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never, unknown>, run: Run) {
   let waiting: Waiting[] = [];
   const inFlight = new Set<string>();
+  /** Rows that were seen to be locked by somebody else. Inputs of one of them run together, and with no other. */
+  const locked = new Set<string>();
+  const trying = new Set<string>();
   let [runs, startedAt, planned] = [0, 0, false];
 
   /** Starts a run at the end of this turn of the event loop, so that inputs of the same turn share it. */
@@ -88,10 +108,16 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
     startedAt = performance.now();
     // Timers may be early by a fraction of a millisecond.
     const slow = setTimeout(plan, slowMs + 1);
-    run(chosen).finally(() => {
+    run(chosen).then((again) => {
       clearTimeout(slow);
       runs -= 1;
-      for (const key of chosen.keys()) inFlight.delete(key);
+      for (const [key, [one]] of chosen) {
+        inFlight.delete(key);
+        locked.delete(one?.lock ?? '');
+        trying.delete(one?.lock ?? '');
+      }
+      for (const { lock = '' } of again) locked.add(lock);
+      waiting.push(...again);
       plan();
     });
   }
@@ -99,8 +125,13 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
   /** Takes the oldest inputs whose key is free, in key order. All processes lock rows in key order, so batches cannot deadlock. */
   function choose(): Chosen {
     const chosen = new Map<string, Waiting[]>();
+    const apart = ({ lock = '' }: Waiting) => (locked.has(lock) ? lock : '');
+    let chosenApart: string | undefined;
     waiting = waiting.filter((one) => {
       if (refusedAsLate(one)) return false;
+      if (trying.has(one.lock ?? '')) return true;
+      chosenApart ??= apart(one);
+      if (apart(one) !== chosenApart) return true;
       const others = chosen.get(one.key);
       if (others !== undefined && readOnly) others.push(one);
       else if (others !== undefined || inFlight.has(one.key) || chosen.size === maxInputs) return true;
@@ -108,6 +139,7 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
       return false;
     });
     if (!readOnly) for (const key of chosen.keys()) inFlight.add(key);
+    if (chosenApart) trying.add(chosenApart);
     return new Map([...chosen].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -118,8 +150,8 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
 }
 
 function createRun(statement: BatchStatement<never, unknown>, options: BatchOptions): Run {
-  const { readOnly = false, name, columns } = statement;
-  const text = `WITH ${inputRows(columns, !readOnly)} ${statement.text}`;
+  const { readOnly = false, name, columns, lock } = statement;
+  const text = `WITH ${inputRows(columns, { inTime: !readOnly, locks: lock !== undefined })} ${statement.text}`;
   const ask = async (inputs: string) => {
     const startedAt = performance.now();
     const before = new Date(Date.now() + options.clockAheadMs() + startWithinMs);
@@ -130,26 +162,44 @@ function createRun(statement: BatchStatement<never, unknown>, options: BatchOpti
     return rows;
   };
 
-  async function run(chosen: Chosen): Promise<void> {
+  async function run(chosen: Chosen): Promise<readonly Waiting[]> {
     const all = [...chosen.values()];
     try {
       const rows = await ask(JSON.stringify(all.map(([one]) => one?.input)));
       const found = new Map(rows.map((row) => [row.key, row]));
       for (const [key, ones] of chosen) for (const { resolve } of ones) resolve(found.get(key) as never);
     } catch (error) {
-      if (chosen.size > 1 && concernsOne(error)) await runSingly(chosen);
-      else for (const { reject } of all.flat()) reject(isLate(error) ? tooSlow(error) : error);
+      const waitsForLock = lock !== undefined && codeOf(error) === lockedCode;
+      const parts = waitsForLock ? byLock(chosen) : bySingle(chosen);
+      if (parts.length > 1 && (waitsForLock || concernsOne(error))) return runParts(parts);
+      if (waitsForLock) return all.flat();
+      for (const { reject } of all.flat()) reject(isLate(error) ? tooSlow(error) : error);
     }
+    return [];
   }
 
-  async function runSingly(chosen: Chosen): Promise<void> {
-    for (const [key, ones] of chosen) {
-      const inTime = ones.filter((one) => !refusedAsLate(one));
-      if (inTime.length > 0) await run(new Map([[key, inTime]]));
+  async function runParts(parts: readonly Chosen[]): Promise<readonly Waiting[]> {
+    const again: Waiting[] = [];
+    for (const part of parts) {
+      const inTime = [...part].map(([key, ones]) => [key, ones.filter((one) => !refusedAsLate(one))] as const);
+      const kept = new Map(inTime.filter(([, ones]) => ones.length > 0));
+      if (kept.size > 0) again.push(...(await run(kept)));
     }
+    return again;
   }
 
   return run;
+}
+
+const bySingle = (chosen: Chosen): Chosen[] => [...chosen].map((entry) => new Map([entry]));
+
+function byLock(chosen: Chosen): Chosen[] {
+  const parts = new Map<string, Map<string, readonly Waiting[]>>();
+  for (const [key, ones] of chosen) {
+    const lock = ones[0]?.lock ?? '';
+    parts.set(lock, (parts.get(lock) ?? new Map()).set(key, ones));
+  }
+  return [...parts.values()];
 }
 
 /** Rejects an input that has waited too long: its caller may have been answered 503, so it must not be written. */
@@ -164,16 +214,21 @@ const tooSlow = (cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { detai
 /** The statement was rolled back for the sake of one row: bad data, a constraint, a deadlock (SQLSTATE classes 22, 23 and 40). */
 const concernsOne = (error: unknown) => !isLate(error) && /^(22|23|40)/.test(codeOf(error));
 
+/** SQLSTATE lock_not_available: the statement waited longer than lock_timeout. */
+const lockedCode = '55P03';
+
 /** PostgreSQL quotes what it cannot convert, in every language: see inputRows. */
 const lateMark = 'begun late at ';
 const isLate = (error: unknown) => codeOf(error) === '22P02' && String(error).includes(lateMark);
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code);
 
-function inputRows(columns: Readonly<Record<string, string>>, inTime: boolean): string {
+function inputRows(columns: Readonly<Record<string, string>>, { inTime, locks }: { inTime: boolean; locks: boolean }) {
   const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
   const rows = `SELECT ${Object.keys(columns)} FROM json_to_recordset($1::json) AS input (${typed})`;
   if (!inTime) return `input AS (${rows})`;
   // A PostgreSQL process that stood still must not run a statement that its client has given up: once late, the cast to boolean fails.
   const late = `('${lateMark}' || clock_timestamp())::boolean`;
-  return `input AS (${rows} WHERE CASE WHEN clock_timestamp() < $2::timestamptz THEN true ELSE ${late} END)`;
+  // The rest of the statement locks rows by what it reads here, and goes by this limit; it ends with the statement.
+  const limit = locks ? ` AND set_config('lock_timeout', '${lockWaitMs}', true) IS NOT NULL` : '';
+  return `input AS (${rows} WHERE CASE WHEN clock_timestamp() < $2::timestamptz THEN true ELSE ${late} END${limit})`;
 }

@@ -1,7 +1,7 @@
 import { gauge } from '@acsp/telemetry';
 import pg from 'pg';
 import { createLane } from './lane.js';
-import type { Query, Statement } from './query.js';
+import { onConnection, type Query, type Statement } from './query.js';
 import { createStatementNames } from './statement-name.js';
 
 /**
@@ -90,17 +90,13 @@ function createQuick(pool: pg.Pool, cancel: BoundedReadOptions['cancel']) {
     }
   };
   return (isSlow: () => boolean): Query =>
-    async <Row>(statement: Statement) => {
-      const client = await pool.connect();
-      let isBroken = false;
-      try {
-        if (isSlow()) throw Object.assign(new Error('Statements of this kind are slow'), { code: cancelledCode });
+    <Row>(statement: Statement) =>
+      onConnection(pool, async (client) => {
+        if (isSlow()) throw slowKind();
         return (await run(client, statement)).rows as Row[];
-      } catch (error) {
-        isBroken = !(error instanceof pg.DatabaseError) && !isCancelled(error);
-        throw error;
-      } finally {
-        client.release(isBroken);
-      }
-    };
+      });
 }
+
+/** As if it had been cancelled at once. */
+const slowKind = () =>
+  Object.assign(new pg.DatabaseError('Statements of this kind are slow', 0, 'error'), { code: cancelledCode });

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { createStatementNames } from './statement-name.js';
 
 /** A statement as `Prisma.sql` makes it. */
@@ -15,8 +15,25 @@ export type Query = <Row>(statement: Statement) => Promise<Row[]>;
 
 export function createQuery(pool: pg.Pool): Query {
   const nameOf = createStatementNames();
-  return async <Row>({ text, values }: Statement) => {
-    const { rows } = await pool.query({ name: nameOf({ sql: text }), text, values: values as unknown[] });
-    return rows as Row[];
-  };
+  return <Row>({ text, values }: Statement) =>
+    onConnection(pool, async (client) => {
+      const { rows } = await client.query({ name: nameOf({ sql: text }), text, values: values as unknown[] });
+      return rows as Row[];
+    });
+}
+
+/** Runs on a connection of the pool, which stays open after an error that PostgreSQL answers: pool.query would close it and its prepared statements. */
+export async function onConnection<T>(pool: pg.Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    const answer = await run(client);
+    isBroken = false;
+    return answer;
+  } catch (error) {
+    isBroken = !(error instanceof pg.DatabaseError);
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
 }

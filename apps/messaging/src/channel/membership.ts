@@ -21,6 +21,7 @@ export const joinChannels: BatchStatement<Joining, object> = {
   name: 'join channel',
   columns: { ...memberColumns, ...eventColumns, ...answerColumns },
   key: ({ key }) => key,
+  lock: ({ channel_id }) => channel_id,
   text: `
     , added AS (
       INSERT INTO channel_member (aid, channel_id, since) SELECT aid, channel_id, since FROM input
@@ -49,6 +50,7 @@ export const leaveChannels: BatchStatement<Leaving, object> = {
   name: 'leave channel',
   columns: { ...memberColumns, ...eventColumns },
   key: ({ key }) => key,
+  lock: ({ channel_id }) => channel_id,
   text: `
     , held AS (
       SELECT aid, channel_id, since FROM channel_member AS member JOIN input USING (aid, channel_id, since)

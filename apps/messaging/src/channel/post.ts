@@ -96,6 +96,7 @@ const postMessages: BatchStatement<Row, Outcome> = {
   name: 'post to channel',
   columns: { ...messageColumns, created_at: 'timestamptz', departures: 'int', ...eventColumns, ...answerColumns },
   key: ({ id }) => id,
+  lock: ({ channel_id }) => channel_id,
   text: `
     , locked AS (
       SELECT channel_id, departures, last_position, last_at FROM channel
