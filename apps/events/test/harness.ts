@@ -2,6 +2,7 @@ import { createStack } from '@acsp/service';
 import {
   type Answer,
   agent,
+  eventually,
   holdJobs,
   type ServiceOptions,
   serveKnownAgents,
@@ -32,6 +33,9 @@ export async function startEvents({ registered, sweeps = false, ...options }: Op
   const identity = stack.use(await serveKnownAgents(registered));
   const env = { IDENTITY_GRPC: identity.address, MESSAGING_GRPC: nowhere, ...options.env };
   const events = stack.use(await startService(service, { ...options, env }));
+  // The store has migrations of its own.
+  if (options.migrated !== false)
+    await eventually(() => events.context.store.ready().then(() => true), { timeoutMs: 20_000 });
   // The first of several services on one database holds the sweeps of all.
   if (!sweeps && options.databaseUrl === undefined) await holdJobs(events, 'events', ['departures', 'presence sweep']);
   return { ...events, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
