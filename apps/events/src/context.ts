@@ -1,9 +1,11 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
+import { deleteExpiredPeriodically } from '@acsp/database';
 import { type BaseContext, createDirectory, type Directory, type Peer } from '@acsp/service';
 import { createStore, type Store } from '@acsp/store';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
+import { expiredRadios } from './radio/claim.js';
 import { followChanges } from './radio/follow-changes.js';
 import { createHub, type Hub } from './radio/hub.js';
 import { keepNotes } from './radio/notes.js';
@@ -38,6 +40,7 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
   const hub = use(createHub({ feed: bus.feed, log, onEnd: notes.ended }));
   use(notes.watch(hub));
   use(followChanges(base, hub));
+  use(deleteExpiredPeriodically(base.database, { name: 'old streams', rows: [expiredRadios], log }));
   return {
     ...base,
     identity,

@@ -14,7 +14,7 @@ import { secrets, settings } from './settings.js';
 export const common = {
   /** PostgreSQL, a database of the service's own. */
   DATABASE_URL: z.string(),
-  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
+  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(8),
   /** False leaves migrating to a job of the deployment: `node dist/main.js migrate`. */
   MIGRATE: settings.flag(true),
   NATS_URL: z.string().optional(),

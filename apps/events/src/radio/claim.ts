@@ -1,3 +1,4 @@
+import type { ExpiredRows } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
@@ -31,6 +32,13 @@ export async function claimRadio(context: Context, grant: Grant, resumes: boolea
 const alive = `UPDATE radio SET alive_at = greatest(alive_at, $3), ended_at = CASE WHEN $4 THEN $3 END
   FROM unnest($1::uuid[], $2::int[]) AS open (token_id, number)
   WHERE radio.token_id = open.token_id AND radio.number = open.number`;
+
+/** No token opens or takes up a stream so long after it was last seen open. */
+export const expiredRadios: ExpiredRows = {
+  table: 'radio',
+  key: 'token_id',
+  where: "alive_at < now() - interval '1 hour'",
+};
 
 export type Notes = Pick<Context, 'database' | 'clock'>;
 
