@@ -4,8 +4,9 @@ import { lifeOfMember, memberOf, readSeen } from './records.js';
 import { schedule } from './report.js';
 import { statusAt } from './rules.js';
 
-const batchSize = 100;
-const maxBatches = 100;
+/** A batch is a burst of some hundred commands for the store, behind which heartbeats wait. */
+const batchSize = 50;
+const maxBatches = 200;
 
 /**
  * Announces agents that are offline because nothing was heard of them, and answers how many they were, each once, whatever the number of sweeps at the
