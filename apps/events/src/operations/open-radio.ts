@@ -53,9 +53,15 @@ export const openRadio = byAnyone(fields, (context: Context, input, _caller, cal
       sink.end();
       return nothing;
     }
-    return () => context.hub.close(radio, 'shutdown');
+    return closerOf(context, radio);
   }),
 );
+
+/** By itself, because a closure of the operation would hold its input and its call for as long as the stream. */
+const closerOf =
+  ({ hub }: Context, radio: Radio) =>
+  () =>
+    hub.close(radio, 'shutdown');
 
 function newRadio({ config }: Context, { token_id, aid, since }: Grant, sink: EventSink): Radio {
   const lasts = config.STREAM_SECONDS * (1 - Math.random() / 28);
