@@ -5,6 +5,8 @@ import { type Child, startChild } from './child.js';
 export interface AppProcess extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
+  /** Health and metrics. */
+  readonly opsUrl: string;
   /** What it says to its parent; an app says nothing by itself. */
   receive(): Promise<unknown>;
 }
@@ -18,6 +20,7 @@ export async function startApp(
   logDir: string,
 ): Promise<AppProcess> {
   const opsPort = String(await freePort());
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
   const script = fileURLToPath(new URL(`../../../apps/${name}/dist/main.js`, import.meta.url));
   const child = startChild({
     name,
@@ -26,12 +29,18 @@ export async function startApp(
     env: { HOST: '127.0.0.1', ...env, OPS_PORT: opsPort, OPS_HOST: '127.0.0.1' },
   });
   try {
-    await Promise.race([untilReady(name, `http://127.0.0.1:${opsPort}/readyz`), ended(child)]);
+    await Promise.race([untilReady(name, `${opsUrl}/readyz`), ended(child)]);
   } catch (error) {
     await child[Symbol.asyncDispose]();
     throw error;
   }
-  return { name, pid: child.pid, receive: child.receive, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+  return {
+    name,
+    opsUrl,
+    pid: child.pid,
+    receive: child.receive,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
 }
 
 /** An app sends no message: this settles only when it has ended. */

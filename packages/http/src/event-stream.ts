@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** One event of a text/event-stream; `data` on one line, as JSON text is. */
 export interface StreamedEvent {
@@ -17,21 +17,27 @@ export interface EventSink {
 
 const push = Symbol('push');
 
+/**
+ * Opens a stream: resolves once it is open, or rejects where it is refused. From then on its source ends the sink; it is called, by what `open`
+ * resolved with, when the client goes or the process drains.
+ */
+export type OpenPushed = (sink: EventSink) => Promise<() => void>;
+
 /** Events that their source writes itself when they come: one source can serve thousands of streams from a loop. */
 export interface PushedEvents extends AsyncIterable<StreamedEvent> {
-  readonly [push]: (sink: EventSink) => Promise<void>;
+  readonly [push]: OpenPushed;
 }
 
-/** `open` resolves once the stream is open, or rejects where it is refused; from then on its source ends the sink, and hears of its client by the signal of the call. */
-export function pushedEvents(open: (sink: EventSink) => Promise<void>): PushedEvents {
-  return { [push]: open, [Symbol.asyncIterator]: () => pull(open) };
+/** `call` is one whose signal ends the stream where its events are pulled; pushed ones need none, which would cost a stream 1 KiB. */
+export function pushedEvents(call: { readonly signal: AbortSignal }, open: OpenPushed): PushedEvents {
+  return { [push]: open, [Symbol.asyncIterator]: () => pull(call.signal, open) };
 }
 
 /** The same events for a reader that asks for each. The source sees how much waits, as with a client that is slow. */
-async function* pull(open: (sink: EventSink) => Promise<void>): AsyncGenerator<StreamedEvent> {
+async function* pull(signal: AbortSignal, open: OpenPushed): AsyncGenerator<StreamedEvent> {
   const queue: StreamedEvent[] = [];
   let [waiting, ended, wake] = [0, false, () => {}];
-  await open({
+  const close = await open({
     write(event) {
       if (ended) return;
       queue.push(event);
@@ -44,6 +50,8 @@ async function* pull(open: (sink: EventSink) => Promise<void>): AsyncGenerator<S
       wake();
     },
   });
+  if (signal.aborted) close();
+  else signal.addEventListener('abort', close, { once: true });
   for (;;) {
     for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
       waiting -= event.data.length;
@@ -54,6 +62,27 @@ async function* pull(open: (sink: EventSink) => Promise<void>): AsyncGenerator<S
       wake = resolve;
     });
   }
+}
+
+/** The pushed streams of a server. */
+export interface OpenStreams {
+  readonly add: (close: () => void) => void;
+  readonly delete: (close: () => void) => void;
+  /** Closes all, and from now on each that is added. */
+  readonly closeAll: () => void;
+}
+
+export function createOpenStreams(): OpenStreams {
+  const open = new Set<() => void>();
+  let closing = false;
+  return {
+    add: (close) => (closing ? close() : void open.add(close)),
+    delete: (close) => void open.delete(close),
+    closeAll() {
+      closing = true;
+      for (const close of open) close();
+    },
+  };
 }
 
 /** An event that goes to many streams is written out once. */
@@ -78,14 +107,15 @@ const headers = {
 
 /**
  * Sends events as they come (HTML 9.2). The head goes out with the first event, so that a source which refuses can still be answered as a problem,
- * and with the end where there is none. A HEAD ends there. Resolves with the end of the stream; events that are pulled come no faster than the client reads.
+ * and with the end where there is none. A HEAD ends there. Resolves with the end of the stream, and no faster than the client reads, where events are
+ * pulled; where they are pushed as soon as it is open, so that thousands of streams hold no call that waits (3 KiB each).
  */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<StreamedEvent> | PushedEvents,
-  own: Readonly<Record<string, string>>,
+  { own, streams }: { readonly own: Readonly<Record<string, string>>; readonly streams: OpenStreams },
 ): Promise<void> {
-  if (push in events) return sendPushed(response, events, own);
+  if (push in events) return sendPushed(response, await events[push](sinkOf(response, own)), streams);
   for await (const event of events) {
     if (response.destroyed || response.req.method === 'HEAD') break;
     begin(response, own);
@@ -98,13 +128,8 @@ export async function sendEvents(
 /** A client that has not read the end by then has its connection closed. */
 const lingerMs = 10_000;
 
-async function sendPushed(
-  response: ServerResponse,
-  events: PushedEvents,
-  own: Readonly<Record<string, string>>,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => response.once('close', resolve));
-  await events[push]({
+function sinkOf(response: ServerResponse, own: Readonly<Record<string, string>>): EventSink {
+  return {
     write(event) {
       if (response.destroyed || response.writableEnded) return;
       begin(response, own);
@@ -113,14 +138,33 @@ async function sendPushed(
     },
     waiting: () => response.writableLength,
     end() {
-      if (response.writableEnded) return;
+      if (response.destroyed || response.writableEnded) return;
       begin(response, own);
       response.end();
       const late = setTimeout(() => response.destroy(), lingerMs);
-      void closed.then(() => clearTimeout(late));
+      response.once('close', () => clearTimeout(late));
     },
-  });
-  await closed;
+  };
+}
+
+function sendPushed(response: ServerResponse, close: () => void, streams: OpenStreams): void {
+  forgetRequest(response.req);
+  const gone = () => {
+    streams.delete(close);
+    close();
+  };
+  if (response.destroyed) gone();
+  else {
+    streams.add(close);
+    response.on('close', gone);
+  }
+}
+
+/** A stream outlives what was asked for: a target with its token, and headers, take 1 KiB. */
+function forgetRequest(request: IncomingMessage): void {
+  request.url = '';
+  request.headers = {};
+  request.rawHeaders = [];
 }
 
 function begin(response: ServerResponse, own: Readonly<Record<string, string>>): void {

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { AppError, catalogue, toProblem } from '@acsp/errors';
 import {
+  createOpenStreams,
   type OpenServer,
+  type OpenStreams,
   openServer,
   parseBody,
   pathOf,
@@ -39,12 +41,14 @@ interface Door extends Serving {
   readonly served: ReadonlyMap<string, Served>;
   readonly draining: AbortSignal;
   readonly sendLarge: SendLarge;
+  readonly streams: OpenStreams;
 }
 
 /** The public door of a service: what the gateway forwards, each request with a signed principal that names its operation. */
 export async function servePublicDoor(options: Serving & { readonly port: number }): Promise<OpenServer> {
   const draining = new AbortController();
-  const door: Door = { ...options, served: servedBy(options), draining: draining.signal, sendLarge: createSendLarge() };
+  const [sendLarge, streams] = [createSendLarge(), createOpenStreams()];
+  const door: Door = { ...options, served: servedBy(options), draining: draining.signal, sendLarge, streams };
   const settings = { keepAliveTimeout: 65_000, requestTimeout: 30_000, maxHeaderSize };
   const server = createServer(settings, (request, response) => void serve(door, request, response));
   // Node drops headers beyond a count: those that the gateway added must get through, however many the caller sent.
@@ -54,6 +58,7 @@ export async function servePublicDoor(options: Serving & { readonly port: number
     ...open,
     async [Symbol.asyncDispose]() {
       draining.abort();
+      door.streams.closeAll();
       await open[Symbol.asyncDispose]();
     },
   };
@@ -108,13 +113,14 @@ async function answer(exchange: Exchange): Promise<void> {
 }
 
 async function stream(exchange: Exchange): Promise<void> {
-  const { request, response } = exchange;
+  const { request, response, door } = exchange;
   const call = callOf(exchange, Number.POSITIVE_INFINITY);
   // A browser's EventSource says in a header where it stopped, and repeats its URL as it was.
   const resumed = request.headers['last-event-id'];
   const fields = { ...(await readFields(exchange)), ...(resumed !== undefined && { last_event_id: resumed }) };
   try {
-    await sendEvents(response, run(exchange, call, fields) as AsyncIterable<StreamedEvent>, call.reply.headers);
+    const events = run(exchange, call, fields) as AsyncIterable<StreamedEvent>;
+    await sendEvents(response, events, { own: call.reply.headers, streams: door.streams });
   } catch (error) {
     if (!call.signal.aborted) throw error;
     response.end();

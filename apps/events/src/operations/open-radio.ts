@@ -1,7 +1,7 @@
 import { OpenRadioRequestSchema } from '@acsp/contracts/events/v1/events';
 import { AppError, toAppError } from '@acsp/errors';
 import { type EventSink, pushedEvents } from '@acsp/http';
-import { byAnyone, type Call, fieldsOf } from '@acsp/operation';
+import { byAnyone, fieldsOf } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
@@ -32,10 +32,11 @@ const fields = fieldsOf(OpenRadioRequestSchema)({
 
 type Input = z.output<typeof fields>;
 
+const nothing = () => {};
+
 /** One event stream, from what the client has last, until something ends it; see ../radio. */
 export const openRadio = byAnyone(fields, (context: Context, input, _caller, call) =>
-  pushedEvents(async (sink) => {
-    if (call.signal.aborted) return end(sink, input);
+  pushedEvents(call, async (sink) => {
     const grant = await context.tokens.verify(input.token);
     const radio = newRadio(context, grant, sink);
     // It is known before its agent and its channels are looked at, so that what changes from now on reaches it.
@@ -44,15 +45,23 @@ export const openRadio = byAnyone(fields, (context: Context, input, _caller, cal
       await start(context, radio, { grant, input });
     } catch (error) {
       // Something has ended it meanwhile, and the client has been told so.
-      if (radio.closed) return;
+      if (radio.closed) return nothing;
       context.hub.remove(radio);
       // Anything but 200 ends a browser's EventSource for good: a client that resumes is sent on its way again.
       if (input.last_event_id == null || toAppError(error).code !== 'SERVICE_UNAVAILABLE') throw error;
-      return end(sink, input);
+      sink.write(closing('shutdown', resumedFrom(input)));
+      sink.end();
+      return nothing;
     }
-    endWith(context, radio, call);
+    return closerOf(context, radio);
   }),
 );
+
+/** By itself, because a closure of the operation would hold its input and its call for as long as the stream. */
+const closerOf =
+  ({ hub }: Context, radio: Radio) =>
+  () =>
+    hub.close(radio, 'shutdown');
 
 function newRadio({ config }: Context, { token_id, aid, since }: Grant, sink: EventSink): Radio {
   const lasts = config.STREAM_SECONDS * (1 - Math.random() / 28);
@@ -94,16 +103,4 @@ async function start(context: Context, radio: Radio, { grant, input }: Opening):
   hub.play(radio, last);
 }
 
-/** The client went, or the process drains. */
-function endWith({ hub }: Context, radio: Radio, { signal }: Call): void {
-  const ended = () => hub.close(radio, 'shutdown');
-  if (signal.aborted) ended();
-  else signal.addEventListener('abort', ended, { once: true });
-}
-
 const resumedFrom = ({ last_event_id }: Input) => (last_event_id == null ? undefined : positionOf(last_event_id));
-
-function end(sink: EventSink, input: Input): void {
-  sink.write(closing('shutdown', resumedFrom(input)));
-  sink.end();
-}

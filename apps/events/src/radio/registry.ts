@@ -15,23 +15,24 @@ const open = gauge('acsp_open_streams', 'Open event streams of this process', []
 export function createRegistry(): Registry {
   const radios = new Set<Radio>();
   const tokens = new Map<string, Radio>();
-  const agents = new Map<string, Set<Radio>>();
+  const agents = new Map<string, Radio[]>();
   open.export({}, () => radios.size);
   return {
     add(radio) {
       radios.add(radio);
       tokens.set(radio.token_id, radio);
-      agents.set(radio.aid, (agents.get(radio.aid) ?? new Set()).add(radio));
+      // Most agents have one stream, and a Set for it would take 200 bytes.
+      agents.set(radio.aid, [...(agents.get(radio.aid) ?? []), radio]);
     },
     remove(radio) {
       radios.delete(radio);
       if (tokens.get(radio.token_id) === radio) tokens.delete(radio.token_id);
-      const siblings = agents.get(radio.aid);
-      siblings?.delete(radio);
-      if (siblings?.size === 0) agents.delete(radio.aid);
+      const others = agents.get(radio.aid)?.filter((other) => other !== radio) ?? [];
+      if (others.length > 0) agents.set(radio.aid, others);
+      else agents.delete(radio.aid);
     },
     all: () => radios,
     byToken: (token_id) => tokens.get(token_id),
-    byAgent: (aid) => [...(agents.get(aid) ?? [])],
+    byAgent: (aid) => agents.get(aid) ?? [],
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 // A process of its own that holds thousands of streams: bare sockets, which share one buffer to read into. Its parent gives orders one by one.
 
@@ -25,6 +26,7 @@ export interface ClientAnswer {
   readonly cpuUs: number;
 }
 
+const [attempts, retryMs] = [6, 500];
 const openMs = 120_000;
 const countMs = 60_000;
 const sockets = new Set<Socket>();
@@ -35,6 +37,18 @@ let onAll = () => {};
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const buffer = Buffer.allocUnsafe(2 ** 16);
 
+/** A busy machine refuses some at first (503). */
+async function openPatiently(port: number, localAddress: string, request: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await open(port, localAddress, request);
+    } catch (error) {
+      if (attempt === attempts) throw error;
+      await pause(retryMs * attempt);
+    }
+  }
+}
+
 function open(port: number, localAddress: string, request: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let head: string | undefined = '';
@@ -42,7 +56,10 @@ function open(port: number, localAddress: string, request: string): Promise<void
       const chunk = (bytes as Buffer).subarray(0, length);
       if (head !== undefined) {
         head += chunk.toString('latin1');
-        if (!head.includes('event: connected')) return true;
+        if (!head.includes('event: connected')) {
+          if (!head.startsWith('HTTP/1.1 200')) socket.destroy();
+          return true;
+        }
         head = undefined;
         resolve();
       } else if (sought !== undefined && unseen.has(socket) && chunk.includes(sought)) {
@@ -64,7 +81,7 @@ function open(port: number, localAddress: string, request: string): Promise<void
 async function obey(order: ClientOrder): Promise<ClientAnswer> {
   const before = process.cpuUsage();
   if (order.kind === 'open') {
-    const opening = order.requests.map((request) => open(order.port, order.localAddress, request));
+    const opening = order.requests.map((request) => openPatiently(order.port, order.localAddress, request));
     await Promise.race([Promise.all(opening), late(openMs, 'opening')]);
   }
   if (order.kind === 'close') for (const socket of sockets) socket.destroy();
