@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { ChannelEventSchema, ThreadEventSchema } from '@acsp/contracts/messaging/v1/events';
+import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import { aidOf, sign, signedBody } from '@acsp/crypto';
 import { catalogue, isErrorCode } from '@acsp/errors';
 import { createLimits, type LimitName } from '@acsp/gateway/limits';
@@ -57,6 +59,17 @@ test('gives an example of a signature that verifies', () => {
     signature: sign(privateKey as string, signed as Buffer),
   });
   expect([aidOf(publicKey as string), privateKey?.slice(64), signed?.length]).toEqual([aid, publicKey, 179]);
+});
+
+test.each([
+  ['task', TaskEventSchema],
+  ['thread', ThreadEventSchema],
+  ['channel', ChannelEventSchema],
+])('tells what the event %s carries', async (kind, { fields }) => {
+  const row = rowsOf(await read('events.md')).find(([name]) => named(name) === kind);
+  const told = [...(row?.[1] ?? '').matchAll(/`(\w+)`/g)].map(([, member]) => member);
+  // A post is the event message.
+  expect(told).toEqual(['type', ...fields.map(({ name }) => name).filter((name) => name !== 'post')]);
 });
 
 const pathOf = ({ method, path }: Route) => `${method} ${path}`;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@acsp/testkit';
 import { signedTarget, startWorld, type TestAgent, type World } from './harness.js';
 import { browse, chromium } from './radio/browser.js';
-import { shortToken } from './radio/event-token.js';
+import { eventToken, shortToken } from './radio/event-token.js';
 import { talk } from './radio/talk.js';
 
 // A page of another origin in a real browser: what its EventSource sees, and which answers and headers the browser lets it have.
@@ -22,23 +22,20 @@ describeBrowser(`a page${chromium ? '' : ' [left out: no Chromium on the path or
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const listening = async () => {
-    const radio = `/events/radio?token=${await shortToken(world, ann, 3)}`;
-    return { api: `${world.url}/api/acsp`, radio };
-  };
+  const setup = (token: string) => ({ api: `${world.url}/api/acsp`, radio: `/events/radio?token=${token}` });
 
   test(`sees every message once and in order through ${closings} ends of its stream, also after its token has expired`, async () => {
-    await using page = await browse(async () => ({ ...(await listening()), requests: [] }));
-    await eventually(() => page.seen().opened > 0, { timeoutMs: 15_000 });
+    await using page = await browse(async () => ({ ...setup(await shortToken(world, ann, 10)), requests: [] }));
+    await eventually(() => page.seen().opened > 0, { timeoutMs: 30_000 });
     await using talking = talk(world, bob, ann);
-    await eventually(() => page.seen().refused || page.seen().reasons.length >= closings, { timeoutMs: 40_000 });
+    await eventually(() => page.seen().refused || page.seen().reasons.length >= closings, { timeoutMs: 60_000 });
     const sent = await talking.stop();
     await eventually(() => page.seen().bodies.length >= sent.length);
     const { bodies, reasons, refused } = page.seen();
     expect({ bodies, refused, reasons: new Set(reasons) }).toEqual({
       ...{ bodies: sent, refused: false, reasons: new Set(['max_duration']) },
     });
-  }, 80_000);
+  }, 120_000);
 
   test('reads refusals, and the headers that the API names', async () => {
     for (const content of ['This is forgotten', 'This is kept'])
@@ -53,9 +50,9 @@ describeBrowser(`a page${chromium ? '' : ' [left out: no Chromium on the path or
     const missed = `/events/stream?aid=${ann.aid}&after=evt_${'0'.repeat(20)}&ts=${new Date().toISOString()}`;
     const stream = { path: signedTarget(ann, missed, 'sig') };
     const requests = [send, send, profile, profile, stream, { path: '/tasks' }];
-    await using page = await browse(async () => ({ ...(await listening()), requests }));
+    await using page = await browse(async () => ({ ...setup(await eventToken(world, ann)), requests }));
     await eventually(() => page.seen().answers.length === requests.length && page.seen().opened > 0, {
-      timeoutMs: 15_000,
+      timeoutMs: 30_000,
     });
 
     const { answers } = page.seen();
@@ -69,7 +66,7 @@ describeBrowser(`a page${chromium ? '' : ' [left out: no Chromium on the path or
     expect(answers[1]?.headers).toMatchObject({ 'idempotency-replayed': 'true' });
     expect(answers[3]?.headers).toMatchObject({ 'retry-after': expect.any(String) });
     expect(answers[4]?.headers).toMatchObject({ 'events-truncated': 'true' });
-  }, 60_000);
+  }, 120_000);
 
   /** Does to the feed what seven days do. */
   const forget = async () => {
