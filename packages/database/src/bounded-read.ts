@@ -5,8 +5,8 @@ import { onConnection, type Query, type Statement } from './query.js';
 import { createStatementNames } from './statement-name.js';
 
 /**
- * Runs a read whose cost depends on what is stored. `kind` names what makes it cost so, such as filters and a coarse offset: a kind that was
- * seen to be slow waits for the lane of slow reads at once.
+ * Runs a read whose cost depends on what is stored. `kind` names what makes it cost so, such as filters and order: a kind that was seen to be
+ * slow waits for the lane of slow reads at once.
  */
 export type BoundedRead = <T>(kind: string, read: (query: Query) => Promise<T>) => Promise<T>;
 
@@ -26,7 +26,8 @@ const slowReads = gauge('acsp_slow_reads', 'Reads that were seen to be slow, by 
 
 /**
  * A statement that is not quick is cancelled and begins again in a lane, which two reads hold at a time: whatever is stored and whoever asks
- * for it, slow reads never have all connections, nor every core of PostgreSQL.
+ * for it, slow reads never have all connections, nor every core of PostgreSQL. A read that was slow
+ * for once, because the machine was, has not been in the lane and passes those that take long there.
  */
 export function createBoundedRead({ pool, name, cancel, query }: BoundedReadOptions): BoundedRead {
   const lane = createLane({
@@ -37,17 +38,23 @@ export function createBoundedRead({ pool, name, cancel, query }: BoundedReadOpti
   });
   for (const state of ['running', 'waiting'] as const)
     slowReads.export({ pool: name, state }, () => (pool.ended ? undefined : lane[state]()));
-  const slow = new Set<string>();
+  /** How long each kind took in the lane, in milliseconds. */
+  const slow = new Map<string, number>();
   const quickly = createQuick(pool, cancel);
 
   async function slowly<T>(kind: string, read: (query: Query) => Promise<T>): Promise<T> {
-    remember(slow, kind);
+    const cost = slow.get(kind) ?? 0;
+    remember(slow, kind, cost);
     return lane(async () => {
       const startedAt = performance.now();
-      const found = await read(query);
-      if (performance.now() - startedAt < quickMs / 2) slow.delete(kind);
-      return found;
-    });
+      try {
+        return await read(query);
+      } finally {
+        const tookMs = performance.now() - startedAt;
+        if (tookMs < quickMs / 2) slow.delete(kind);
+        else remember(slow, kind, tookMs);
+      }
+    }, cost);
   }
 
   return async (kind, read) => {
@@ -61,10 +68,10 @@ export function createBoundedRead({ pool, name, cancel, query }: BoundedReadOpti
   };
 }
 
-function remember(kinds: Set<string>, kind: string): void {
+function remember(kinds: Map<string, number>, kind: string, tookMs: number): void {
   kinds.delete(kind);
-  kinds.add(kind);
-  const [oldest] = kinds;
+  kinds.set(kind, tookMs);
+  const [oldest] = kinds.keys();
   if (kinds.size > maxKinds && oldest !== undefined) kinds.delete(oldest);
 }
 

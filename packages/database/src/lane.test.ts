@@ -28,6 +28,17 @@ test('so many run at a time, others in their order, and one too many is refused'
   expect([lane.running(), lane.waiting()]).toEqual([0, 0]);
 });
 
+test('of those that wait the one of the least cost comes first', async () => {
+  const lane = createLane({ ...options, width: 1, maxWaiting: 3 });
+  const order: number[] = [];
+  const { ends, run } = runs();
+  const first = lane(run);
+  const rest = [700, 0, 300].map((cost) => lane(async () => void order.push(cost), cost));
+  ends[0]?.();
+  await Promise.all([first, ...rest]);
+  expect(order).toEqual([0, 300, 700]);
+});
+
 test('one that waits too long is refused and does not run, and one that fails makes room', async () => {
   const lane = createLane({ ...options, width: 1, maxWaitMs: 1 });
   const { ends, run } = runs();
