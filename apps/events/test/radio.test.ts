@@ -192,6 +192,17 @@ test('a token has one stream at a time: the newer one ends the older, on this re
   third.cut();
 });
 
+test('an opening that is refused leaves the stream that its token has', async () => {
+  const token = await tokenOf(events, ann);
+  const stream = await listen(events, { token });
+  expect(await refusal(await open(replica, { token, channels: 'nowhere' }))).toEqual([403, 'PERMISSION_DENIED']);
+  const future = { token, last_event_id: 'evt_99999999999999999999' };
+  expect(await refusal(await open(events, future))).toEqual([400, 'INVALID_EVENT_ID']);
+  await send('still here');
+  await eventually(() => stream.bodies().length === 1);
+  stream.cut();
+});
+
 test('an expired token takes up the stream that it had open, for 120 s and from its last event, and opens no other', async () => {
   const token = await tokenOf(events, ann);
   const unused = await tokenOf(events, ann);

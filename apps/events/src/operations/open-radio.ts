@@ -84,12 +84,14 @@ async function start(context: Context, radio: Radio, { grant, input }: Opening):
   const registered = (await directory([grant.aid])).get(grant.aid);
   if (registered?.getTime() !== grant.since.getTime()) throw new AppError('INVALID_TOKEN');
   const tuning = await tuneTo(context, grant, namesOf(input.channels ?? ''));
-  radio.number = await claimRadio(context, grant, resumed !== undefined);
   radio.watch_id = tuning.watch_id;
   await hub.tune(radio, tuning.feeds);
   const { first, last } = await bus.feed.bounds();
   if (resumed !== undefined && resumed > last) throw new AppError('INVALID_EVENT_ID');
+  // Only a stream that nothing refuses ends the one that its token had.
+  radio.number = await claimRadio(context, grant, resumed !== undefined);
   if (radio.closed) return;
+  hub.claim(radio);
   radio.position = resumed ?? last;
   const { aid } = radio;
   const connected = {

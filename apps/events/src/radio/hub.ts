@@ -7,8 +7,10 @@ import { createRegistry } from './registry.js';
 
 /** The open streams of this process, and what they are sent. */
 export interface Hub extends AsyncDisposable {
-  /** Makes a stream known: from now on whatever ends it does, though it hears no feed yet. It ends the one that its token had here before. */
+  /** Makes a stream known: from now on whatever ends it does, though it hears no feed yet. */
   add(radio: Radio): void;
+  /** The stream is that of its token from now on; the one before ends. */
+  claim(radio: Radio): void;
   /** Resolves once every later message of its feeds will come to the stream, or wait with it. */
   tune(radio: Radio, feeds: readonly string[]): Promise<void>;
   /** Writes what came after the position of the stream up to `upTo`, then what came since, and then what comes. */
@@ -67,10 +69,11 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
   const timer = setInterval(beat(all(), close), 1_000).unref();
   return {
     ...{ close, remove, all, byToken, byAgent },
-    add(radio) {
+    add: registry.add,
+    claim(radio) {
       const older = byToken(radio.token_id);
+      registry.claim(radio);
       if (older !== undefined) close(older, 'token_expired');
-      registry.add(radio);
     },
     tune: audiences.tune,
     play: catchUp.from,

@@ -2,7 +2,7 @@ import type { Radio as Row } from '../generated/prisma/client.js';
 import type { Grant } from '../token/tokens.js';
 
 /** How often it is written down that streams are open. */
-export const aliveEveryMs = 30_000;
+export const aliveEveryMs = 20_000;
 const takeUpMs = 120_000;
 
 interface Opening {

@@ -27,7 +27,7 @@ export function keepNotes(context: Notes & Pick<Context, 'log'>): NoteKeeper {
   async function flush(): Promise<void> {
     const radios = endings;
     endings = [];
-    // A note that is lost only lets its token be taken up half a minute longer.
+    // A note that is lost only lets its token be taken up twenty seconds longer.
     await note(radios, true);
   }
   const flushing = every({ name: 'ended streams', intervalMs: gatherMs, log }, flush);

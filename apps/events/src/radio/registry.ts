@@ -4,6 +4,8 @@ import type { Radio } from './radio.js';
 /** The open streams of this process, by what may end them. */
 export interface Registry {
   add(radio: Radio): void;
+  /** The stream is that of its token, in place of another. */
+  claim(radio: Radio): void;
   remove(radio: Radio): void;
   all(): Iterable<Radio>;
   byToken(token_id: string): Radio | undefined;
@@ -20,10 +22,10 @@ export function createRegistry(): Registry {
   return {
     add(radio) {
       radios.add(radio);
-      tokens.set(radio.token_id, radio);
       // Most agents have one stream, and a Set for it would take 200 bytes.
       agents.set(radio.aid, [...(agents.get(radio.aid) ?? []), radio]);
     },
+    claim: (radio) => void tokens.set(radio.token_id, radio),
     remove(radio) {
       radios.delete(radio);
       if (tokens.get(radio.token_id) === radio) tokens.delete(radio.token_id);
