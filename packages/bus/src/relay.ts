@@ -26,8 +26,11 @@ export interface Relay extends AsyncDisposable {
 const channel = 'bus_outbox';
 const batchSize = 500;
 const pollMs = 1_000;
-/** After a publication the relay waits this long, so that events which follow share a batch. An event after a rest leaves at once. */
-const gatherMs = 10;
+/**
+ * After a publication the relay waits half a millisecond for each of its events, up to this, so that those which follow share a batch. Few events
+ * leave at once; from two thousand a second on, batches grow until the pause is at its longest. With 10 ms always, half of all events would wait for it.
+ */
+const mostGatherMs = 10;
 /** Commits within this time share one notification. */
 const notifyAfterMs = 5;
 /** While the broker is away the relay gives up and begins again, and its lag must not flap. */
@@ -86,7 +89,8 @@ async function publishAll(client: pg.Client, options: Publishing): Promise<void>
     ending = signal.aborted;
     let found = await publishBatch(client, options);
     while (found === batchSize) found = await publishBatch(client, options);
-    if (found > 0 && !ending) await pause(gatherMs, signal);
+    const gatherMs = Math.min(found >> 1, mostGatherMs);
+    if (gatherMs > 0 && !ending) await pause(gatherMs, signal);
     if (!ending) await wake.wait(pollMs);
   }
 }

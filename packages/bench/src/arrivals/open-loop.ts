@@ -12,21 +12,28 @@ export interface Flow {
   readonly seconds: number;
 }
 
-const patienceMs = 10_000;
+/** How long one message took, in milliseconds. */
+export interface Taken {
+  /** From when it was due to when it was seen. */
+  readonly wholeMs: number;
+  /** From when its sender had the answer; 0 where it was seen before. */
+  readonly afterAnswerMs: number;
+}
+
+const patienceMs = 30_000;
 let last = 0;
 
 /**
- * Sends at times that a clock gives and nothing delays, with the random gaps of callers who know nothing of each other. Answers the milliseconds from
- * when each message was due to when it was seen, so that a send that waits behind others counts with its waiting (no coordinated omission).
+ * Sends at times that a clock gives and nothing delays, with the random gaps of callers who know nothing of each other. Counts from when each
+ * message was due, so that a send that waits behind others counts with its waiting (no coordinated omission).
  * Throws where one is refused or does not arrive.
  */
-export async function openLoop(way: Way, { perSecond, seconds }: Flow): Promise<number[]> {
+export async function openLoop(way: Way, { perSecond, seconds }: Flow): Promise<Taken[]> {
   const due = new Map<number, number>();
-  const latencies: number[] = [];
+  const answered = new Map<number, number>();
+  const seen = new Map<number, number>();
   way.onSeen = (number) => {
-    const at = due.get(number);
-    if (at === undefined || !due.delete(number)) return;
-    latencies.push(performance.now() - at);
+    if (due.has(number)) seen.set(number, performance.now());
   };
   let failure: unknown;
   const sends: Promise<unknown>[] = [];
@@ -36,15 +43,20 @@ export async function openLoop(way: Way, { perSecond, seconds }: Flow): Promise<
     if (waitMs > 0) await pause(waitMs);
     last += 1;
     due.set(last, at);
+    const number = last;
+    const noted = () => answered.set(number, performance.now());
     sends.push(
-      way.send(last).catch((error) => {
+      way.send(number).then(noted, (error) => {
         failure ??= error;
       }),
     );
   }
   await Promise.all(sends);
   if (failure !== undefined) throw failure;
-  for (const deadline = performance.now() + patienceMs; due.size > 0; await pause(5))
-    if (performance.now() > deadline) throw new Error(`${due.size} of ${sends.length} messages were not seen`);
-  return latencies;
+  for (const deadline = performance.now() + patienceMs; seen.size < due.size; await pause(5))
+    if (performance.now() > deadline) throw new Error(`${seen.size} of ${due.size} messages were seen`);
+  return [...seen].map(([number, at]) => ({
+    wholeMs: at - (due.get(number) ?? Number.NaN),
+    afterAnswerMs: Math.max(0, at - (answered.get(number) ?? Number.NaN)),
+  }));
 }
