@@ -5,6 +5,8 @@ export default {
   globalSetup: '<rootDir>/packages/testkit/jest/setup.mjs',
   globalTeardown: '<rootDir>/packages/testkit/jest/teardown.mjs',
   maxWorkers: 2,
+  // Node keeps the modules of every test file for the life of its process (--experimental-vm-modules), 40 MB each.
+  workerIdleMemoryLimit: '1GB',
   roots: ['<rootDir>/apps', '<rootDir>/packages', '<rootDir>/infra/local'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],

@@ -24,7 +24,7 @@ async function genericPlans(text: string): Promise<number> {
   const { pool } = messaging.context.database;
   const clients: pg.PoolClient[] = [];
   try {
-    for (let n = 0; n < 10; n += 1) clients.push(await pool.connect());
+    for (let n = 0; n < pool.options.max; n += 1) clients.push(await pool.connect());
     let found = 0;
     for (const client of clients) {
       const { rows } = await client.query<{ plans: number }>(
