@@ -225,11 +225,8 @@ function suite(startRedis: () => Promise<string | undefined>) {
         // Both subscriptions hear it.
         await eventually(() => signals(heard).length >= 2);
         expect(signals(heard)).toHaveLength(2);
-        expect(JSON.parse(signals(heard)[0]?.data ?? '')).toEqual({
-          aid: bob.aid,
-          status: 'busy',
-          ts: clock.now().toISOString(),
-        });
+        const ts = clock.now().toISOString();
+        expect(JSON.parse(signals(heard)[0]?.data ?? '')).toEqual({ aid: bob.aid, status: 'busy', ts });
         await replicas[0].context.store.delete(`signal ${bob.aid}`);
         await here.beat(bob, { status: 'busy' });
         await eventually(() => signals(heard).length === 4);

@@ -7,7 +7,7 @@ import { serveRpc } from '@acsp/rpc';
 import { anonymous, type EventReader, eventually, readEvents } from '@acsp/testkit';
 import { create, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
 import { anyPack, timestampNow } from '@bufbuild/protobuf/wkt';
-import type { Events } from './harness.js';
+import { type Events, type Options, startEvents } from './harness.js';
 
 export interface TestChannel {
   readonly channel_id: string;
@@ -103,3 +103,44 @@ export async function listen(...args: Parameters<typeof open>): Promise<OpenStre
 }
 
 export const numbers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => `${from + index}`);
+
+export const channel = (name: string, is_public: boolean, members: string[]): TestChannel => ({
+  channel_id: newId(),
+  name,
+  is_public,
+  members,
+});
+
+export interface Stations extends AsyncDisposable {
+  readonly messaging: Awaited<ReturnType<typeof serveChannels>>;
+  readonly events: Events;
+  readonly replica: Events;
+  /** Publishes direct messages. */
+  send(to: Agent, ...contents: string[]): Promise<void>;
+  post(target: TestChannel, body: string): Promise<void>;
+}
+
+/** Two replicas of the service on one database, beside a messaging service with these channels. */
+export async function startStations(channels: readonly TestChannel[], options: Options = {}): Promise<Stations> {
+  const messaging = await serveChannels(channels);
+  const env = { MESSAGING_GRPC: messaging.address };
+  const events = await startEvents({ env, ...options });
+  const replica = await startEvents({ env, ...options, databaseUrl: events.databaseUrl });
+  return {
+    ...{ messaging, events, replica },
+    send: ({ aid }, ...contents) =>
+      events.bus.publish(
+        'messaging',
+        contents.map((content) => messageTo(aid, content)),
+      ),
+    post: (target, body) => events.bus.publish('messaging', [postTo(target, body)]),
+    async [Symbol.asyncDispose]() {
+      for (const each of [replica, events, messaging]) await each[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function refusalOf({ response }: OpenStream): Promise<[number, string]> {
+  const { code } = (await response.json()) as { code: string };
+  return [response.status, code];
+}
