@@ -14,6 +14,9 @@ export async function runStreams(environment: Environment, streams: number, stac
   await joinGlobal(side.url, nth(accounts, 0));
   const { logDir } = environment;
   const direct = await measureStreams(accounts, directDoor(side), { side, logDir });
+  process.stderr.write(
+    `direct: ${direct.residentKiB.toFixed(1)} KiB a stream, a post ${Math.min(...direct.postMs).toFixed(0)} ms\n`,
+  );
   const most = Math.floor((openFiles() - spare) / 2);
   return [direct, await measureStreams(accounts.slice(0, most), gatewayDoor(side), { side, logDir })];
 }
