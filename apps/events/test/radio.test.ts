@@ -36,7 +36,9 @@ test('a stream begins with connected and brings the own feed and its channels, i
   await stations.post(inner, 'private');
   await eventually(() => stream.bodies().length >= 3);
   expect(stream.bodies()).toEqual(['direct', 'public', 'private']);
-  expect(stream.events[1]?.data).toEqual({
+  // A heartbeat may come in between.
+  const kept = stream.events.filter(({ id }) => id !== undefined);
+  expect(kept[1]?.data).toEqual({
     message_id: expect.any(String),
     from_aid: 'a'.repeat(50),
     from_name: 'Otto',
@@ -44,8 +46,8 @@ test('a stream begins with connected and brings the own feed and its channels, i
     msg_type: 'text',
     thread_id: null,
   });
-  expect(stream.events[2]?.data).toMatchObject({ channel: 'news' });
-  const ids = stream.events.map(({ id }) => id);
+  expect(kept[2]?.data).toMatchObject({ channel: 'news' });
+  const ids = kept.map(({ id }) => id);
   expect(ids).toEqual([...ids].sort());
   expect(ids[1]).toMatch(/^evt_\d{20}$/);
   stream.cut();
