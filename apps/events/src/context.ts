@@ -8,7 +8,7 @@ import type { PrismaClient } from './generated/prisma/client.js';
 import { expiredRadios } from './radio/claim.js';
 import { followChanges } from './radio/follow-changes.js';
 import { createHub, type Hub } from './radio/hub.js';
-import { keepNotes } from './radio/notes.js';
+import { recordLiveness } from './radio/record-liveness.js';
 import { createTokens, type Tokens } from './token/tokens.js';
 
 /** The variables of events besides those of every service; README.md lists them for operators. */
@@ -36,9 +36,9 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
   const { config, log, use, peer, bus } = base;
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl } = config;
   const identity = peer(IdentityService, config.IDENTITY_GRPC);
-  const notes = use(keepNotes(base));
-  const hub = use(createHub({ feed: bus.feed, log, onEnd: notes.ended }));
-  use(notes.watch(hub));
+  const liveness = use(recordLiveness(base));
+  const hub = use(createHub({ feed: bus.feed, log, onEnd: liveness.ended }));
+  use(liveness.watch(hub));
   use(followChanges(base, hub));
   use(deleteExpiredPeriodically(base.database, { name: 'old streams', rows: [expiredRadios], log }));
   return {

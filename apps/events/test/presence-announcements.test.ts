@@ -207,7 +207,7 @@ function suite(startRedis: () => Promise<string | undefined>) {
       const heard: FeedMessage[] = [];
       const subscriptions = await Promise.all(
         replicas.map(({ bus }) =>
-          bus.feed.subscribe(`presence:${one.aid}`, { heard: (message) => heard.push(message), missed() {} }),
+          bus.feed.subscribe(`presence:${one.aid}`, { onMessage: (message) => heard.push(message), onGap() {} }),
         ),
       );
       try {

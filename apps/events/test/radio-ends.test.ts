@@ -93,7 +93,7 @@ test('the end of an agent ends its streams, that of a former life of it does not
 
 test('who has left a private channel hears it no more, on an open stream too', async () => {
   const stream = await listen(stations.events, { token: await tokenOf(stations.events, ann), channels: 'inner,news' });
-  await stations.events.bus.publish('messaging', [leftBy(ann.aid, inner), leftBy(ann.aid, news)]);
+  await stations.events.bus.publish('messaging', [leftBy(ann, inner), leftBy(ann, news)]);
   await eventually(() => stream.events.some(({ event }) => event === 'channel'));
   await eventually(
     () => !stations.events.context.hub.byAgent(ann.aid)[0]?.feeds.includes(`channel:${inner.channel_id}`),
@@ -102,6 +102,15 @@ test('who has left a private channel hears it no more, on an open stream too', a
   await stations.post(news, 'public');
   await eventually(() => stream.bodies().length === 1);
   expect(stream.bodies()).toEqual(['public']);
+  stream.cut();
+});
+
+test('what a former life has left does not end the membership of the present one', async () => {
+  const stream = await listen(stations.events, { token: await tokenOf(stations.events, ann), channels: 'inner,news' });
+  await stations.events.bus.publish('messaging', [leftBy({ ...ann, registeredAt: 1 }, inner), leftBy(ann, news)]);
+  await eventually(() => stream.events.some(({ data }) => data.channel_name === 'news'));
+  await stations.post(inner, 'still a member');
+  await eventually(() => stream.bodies().length === 1);
   stream.cut();
 });
 

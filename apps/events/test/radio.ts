@@ -6,7 +6,7 @@ import { type Agent, requestFields, toMessage } from '@acsp/operation';
 import { serveRpc } from '@acsp/rpc';
 import { anonymous, type EventReader, eventually, readEvents } from '@acsp/testkit';
 import { create, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
-import { anyPack, timestampNow } from '@bufbuild/protobuf/wkt';
+import { anyPack, timestampFromMs, timestampNow } from '@bufbuild/protobuf/wkt';
 import { type Events, type Options, startEvents } from './harness.js';
 
 export interface TestChannel {
@@ -56,12 +56,11 @@ export const postTo = ({ channel_id, name, is_public }: TestChannel, body: strin
   return event('channel.posted', [`channel:${channel_id}`], [ChannelEventSchema, payload]);
 };
 
-export const leftBy = (aid: string, { channel_id, name, is_public }: TestChannel) =>
-  event(
-    'channel.left',
-    [`channel:${channel_id}`],
-    [ChannelEventSchema, { channelId: channel_id, channelName: name, isPublic: is_public, aid }],
-  );
+export function leftBy({ aid, registeredAt = 0 }: Agent, { channel_id, name, is_public }: TestChannel) {
+  const registered = timestampFromMs(registeredAt);
+  const payload = { channelId: channel_id, channelName: name, isPublic: is_public, aid, registeredAt: registered };
+  return event('channel.left', [`channel:${channel_id}`], [ChannelEventSchema, payload]);
+}
 
 /** True once the newest message to the agent is this one. */
 export async function isInFeed({ bus }: Events, aid: string, content = ''): Promise<boolean> {

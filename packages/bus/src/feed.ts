@@ -5,15 +5,15 @@
 export interface Feed {
   /** Appends in order. A message whose id its feed has already counts as appended. Rejects with SERVICE_UNAVAILABLE while the broker is away. */
   append(messages: readonly NewMessage[]): Promise<void>;
-  /** Shows a message to those who are subscribed at this moment; nothing keeps it, and it may be lost. */
-  show(message: NewMessage): Promise<void>;
-  /** Every message after `bounds` was asked comes to the subscriptions that were there before. */
+  /** Gives a message to those who are subscribed at this moment; nothing keeps it, and it may be lost. */
+  publishEphemeral(message: NewMessage): Promise<void>;
+  /** Every message that is appended after this call comes to the subscriptions that were there before it. */
   bounds(): Promise<Bounds>;
   /** The messages of these feeds after a position and up to another, oldest first. */
   read(feeds: readonly string[], range: Range): Promise<FeedMessage[]>;
-  /** The newest messages of these feeds, oldest first. */
+  /** The newest messages of these feeds, oldest first: no more than 2 MiB of data, and at least one. */
   latest(feeds: readonly string[], limit: number): Promise<FeedMessage[]>;
-  /** Resolves once every later message of the feed will be heard, in the order of positions. */
+  /** Resolves once the listener will get every later message of the feed, in the order of positions. */
   subscribe(feed: string, listener: FeedListener): Promise<Disposable>;
 }
 
@@ -32,7 +32,7 @@ export interface NewMessage {
 }
 
 export interface FeedMessage extends Omit<NewMessage, 'id'> {
-  /** Undefined where the message is only shown. */
+  /** Undefined where the message is ephemeral. */
   readonly position: number | undefined;
 }
 
@@ -49,29 +49,10 @@ export interface Range {
 }
 
 export interface FeedListener {
-  readonly heard: (message: FeedMessage) => void;
-  /** The connection was lost and is back: messages in between are in the feed and were not heard. */
-  readonly missed: () => void;
+  readonly onMessage: (message: FeedMessage) => void;
+  /** The connection was lost and is back: messages in between are in the feed, and the listener has not got them. */
+  readonly onGap: () => void;
 }
 
-/** Calls that come while one is in flight share the next one: each gets an answer that began after it was asked for. */
-export function shareNext<T>(run: () => Promise<T>): () => Promise<T> {
-  let inFlight: Promise<unknown> = Promise.resolve();
-  let next: Promise<T> | undefined;
-  return () => {
-    next ??= inFlight.then(() => {
-      next = undefined;
-      const answer = run();
-      inFlight = answer.catch(() => {});
-      return answer;
-    });
-    return next;
-  };
-}
-
-/** The listeners of a process by feed. */
-export type Listeners = Map<string, Set<FeedListener>>;
-
-export function hear(listeners: Listeners, message: FeedMessage): void {
-  for (const listener of listeners.get(message.feed) ?? []) listener.heard(message);
-}
+/** The data of the newest messages together, in UTF-16 units: an answer with them stays below 8 MiB. */
+export const maxLatestLength = 2 ** 21;

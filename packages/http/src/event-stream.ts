@@ -52,15 +52,21 @@ async function* pull(signal: AbortSignal, open: OpenPushed): AsyncGenerator<Stre
   });
   if (signal.aborted) close();
   else signal.addEventListener('abort', close, { once: true });
-  for (;;) {
-    for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
-      waiting -= event.data.length;
-      yield event;
+  try {
+    for (;;) {
+      for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
+        waiting -= event.data.length;
+        yield event;
+      }
+      if (ended) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
     }
-    if (ended) return;
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-    });
+  } finally {
+    // The reader may have enough before the stream ends.
+    signal.removeEventListener('abort', close);
+    close();
   }
 }
 

@@ -33,7 +33,8 @@ export function keepRunning(name: string, log: Log, work: (signal: AbortSignal) 
   };
 }
 
-function createReport(name: string, log: Log): (error: unknown) => void {
+/** Logs failures of work that goes on: the same one once a minute. */
+export function createReport(name: string, log: Log): (error: unknown) => void {
   let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
   return (error) => {
     const text = String(error);

@@ -18,13 +18,13 @@ export interface FeedPage {
 }
 
 /** A page is 5 MiB at most, however its texts are escaped. */
-const pageSize = 50;
+export const pageSize = 50;
 /** An answer ends with the page that reaches it, so it stays below 8 MiB; the reader goes on from its last event. */
 const maxLength = 2 ** 21;
 
 /** The events of feeds after a position, or the newest, oldest first. Throws INVALID_EVENT_ID for a position that no event has had yet. */
 export async function listFeeds(feed: Feed, feeds: readonly string[], { after, limit }: Listing): Promise<FeedPage> {
-  if (after === undefined) return { events: newest(await feed.latest(feeds, limit)).map(present), truncated: false };
+  if (after === undefined) return { events: (await feed.latest(feeds, limit)).map(present), truncated: false };
   const { first, last } = await feed.bounds();
   if (after > last) throw new AppError('INVALID_EVENT_ID', { detail: 'No event has this id yet' });
   const messages: FeedMessage[] = [];
@@ -37,16 +37,6 @@ export async function listFeeds(feed: Feed, feeds: readonly string[], { after, l
     length += page.reduce((sum, { data }) => sum + data.length, 0);
   }
   return { events: messages.map(present), truncated: after + 1 < first };
-}
-
-/** As many of the newest as fit into an answer. */
-function newest(messages: readonly FeedMessage[]): readonly FeedMessage[] {
-  let [from, length] = [messages.length, 0];
-  while (from > 0 && length < maxLength) {
-    from -= 1;
-    length += messages[from]?.data.length ?? 0;
-  }
-  return messages.slice(from);
 }
 
 const present = ({ position = 0, event, channel, data, created_at }: FeedMessage) => ({

@@ -23,9 +23,18 @@ export async function savePosition({ database }: Pick<Context, 'database'>, writ
   let saving: Promise<void> | undefined;
   let failure: unknown;
 
+  /** Throws where another process has become the writer. */
+  async function write(before: string | undefined, position: string): Promise<void> {
+    if (before === undefined) await feedPosition.create({ data: { writer, position } });
+    else {
+      const { count } = await feedPosition.updateMany({ where: { writer, position: before }, data: { position } });
+      if (count === 0) throw new Error('Another process writes the feeds');
+    }
+  }
+
   async function save(): Promise<void> {
     for (let position = newest; position !== undefined && position !== written; position = newest) {
-      await feedPosition.upsert({ where: { writer }, create: { writer, position }, update: { position } });
+      await write(written, position);
       written = position;
       await pause(saveMs, ending.signal);
     }

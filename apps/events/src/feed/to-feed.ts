@@ -24,7 +24,7 @@ const shownOf: Readonly<Record<string, (event: Event) => Shown>> = {
     return { event: 'inbox', data: { message_id, kind: msg_type, from_aid, ...score } };
   },
   channel(event) {
-    const { post, ...payload } = payloadOf(ChannelEventSchema, event);
+    const { post, registered_at: _life, ...payload } = payloadOf(ChannelEventSchema, event);
     const channel = payload.channel_name;
     if (post === null) return { event: 'channel', channel, data: { type: event.type, ...payload } };
     const { message_id, from_aid, from_name, body, msg_type } = post;

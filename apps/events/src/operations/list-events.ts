@@ -3,7 +3,7 @@ import { aid, byAgent, fieldsOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
 import { listFeeds } from '../feed/list.js';
-import { presenceFeeds } from '../radio/tuning.js';
+import { agentFeed, channelFeed, globalFeed, presenceFeeds } from '../feed/names.js';
 
 /** What the caller has missed: of its own feed, the channels that it is a member of, and the agents that it watches. */
 export const listEvents = byAgent(
@@ -20,9 +20,9 @@ export const listEvents = byAgent(
       database.prisma.presenceWatch.findUnique({ where: { aid_since: { aid, since } } }),
     ]);
     const feeds = [
-      `agent:${aid}`,
-      'global',
-      ...channels.map(({ channel_id }) => `channel:${channel_id}`),
+      agentFeed(aid),
+      globalFeed,
+      ...channels.map(({ channel_id }) => channelFeed(channel_id)),
       ...presenceFeeds(watch?.watch_aids ?? []),
     ];
     const { events, truncated } = await listFeeds(bus.feed, feeds, {

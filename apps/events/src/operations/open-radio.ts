@@ -2,12 +2,13 @@ import { OpenRadioRequestSchema } from '@acsp/contracts/events/v1/events';
 import { AppError, toAppError } from '@acsp/errors';
 import { type EventSink, pushedEvents } from '@acsp/http';
 import { byAnyone, fieldsOf } from '@acsp/operation';
+import { counter } from '@acsp/telemetry';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
 import { claimRadio } from '../radio/claim.js';
 import { closing, ownEvent, type Radio } from '../radio/radio.js';
-import { tuneTo } from '../radio/tuning.js';
+import { resolveFeeds } from '../radio/resolve-feeds.js';
 import type { Grant } from '../token/tokens.js';
 
 const maxChannels = 20;
@@ -33,6 +34,10 @@ const fields = fieldsOf(OpenRadioRequestSchema)({
 type Input = z.output<typeof fields>;
 
 const nothing = () => {};
+const deferred = counter(
+  'acsp_streams_deferred_total',
+  'Resumed streams that had to come again, because something was away',
+);
 
 /** One event stream, from what the client has last, until something ends it; see ../radio. */
 export const openRadio = byAnyone(fields, (context: Context, input, _caller, call) =>
@@ -49,6 +54,7 @@ export const openRadio = byAnyone(fields, (context: Context, input, _caller, cal
       context.hub.remove(radio);
       // Anything but 200 ends a browser's EventSource for good: a client that resumes is sent on its way again.
       if (input.last_event_id == null || toAppError(error).code !== 'SERVICE_UNAVAILABLE') throw error;
+      deferred.inc();
       sink.write(closing('shutdown', resumedFrom(input)));
       sink.end();
       return nothing;
@@ -66,8 +72,8 @@ const closerOf =
 function newRadio({ config }: Context, { token_id, aid, since }: Grant, sink: EventSink): Radio {
   const lasts = config.STREAM_SECONDS * (1 - Math.random() / 28);
   return {
-    ...{ token_id, aid, since, sink, number: 0, feeds: [], watch_id: undefined, position: undefined, closed: false },
-    behind: { items: [], again: false },
+    ...{ token_id, aid, since, sink, number: 0, feeds: [], watch_id: undefined, position: undefined },
+    ...{ behind: { items: [], again: false }, stale: false, closed: false },
     endsAt: Date.now() + lasts * 1_000,
     slot: Math.floor(Math.random() * 15),
   };
@@ -83,26 +89,39 @@ async function start(context: Context, radio: Radio, { grant, input }: Opening):
   const resumed = resumedFrom(input);
   const registered = (await directory([grant.aid])).get(grant.aid);
   if (registered?.getTime() !== grant.since.getTime()) throw new AppError('INVALID_TOKEN');
-  const tuning = await tuneTo(context, grant, namesOf(input.channels ?? ''));
-  radio.watch_id = tuning.watch_id;
-  await hub.tune(radio, tuning.feeds);
+  let channels = await subscribe(context, radio, input);
   const { first, last } = await bus.feed.bounds();
   if (resumed !== undefined && resumed > last) throw new AppError('INVALID_EVENT_ID');
   // Only a stream that nothing refuses ends the one that its token had.
   radio.number = await claimRadio(context, grant, resumed !== undefined);
+  if (radio.stale) channels = await subscribe(context, radio, input);
   if (radio.closed) return;
   hub.claim(radio);
   radio.position = resumed ?? last;
   const { aid } = radio;
   const connected = {
     aid,
-    channels: tuning.channels,
+    channels,
     ...(resumed !== undefined && { resumed_from: input.last_event_id }),
     ...(resumed !== undefined && resumed + 1 < first && { truncated: true }),
   };
   // Its id is where the stream begins, so that one which breaks off before its first event loses nothing.
   radio.sink.write(ownEvent('connected', connected, radio.position));
-  hub.play(radio, last);
+  hub.startReplay(radio, last);
+}
+
+const maxLooks = 10;
+
+/** Answers the names of the channels. What changes while they are resolved has them resolved again. */
+async function subscribe(context: Context, radio: Radio, { channels }: Input): Promise<readonly string[]> {
+  for (let looks = 0; looks < maxLooks; looks += 1) {
+    radio.stale = false;
+    const resolved = await resolveFeeds(context, radio, namesOf(channels ?? ''));
+    radio.watch_id = resolved.watch_id;
+    await context.hub.subscribe(radio, resolved.feeds);
+    if (!radio.stale) return resolved.channels;
+  }
+  throw new AppError('SERVICE_UNAVAILABLE');
 }
 
 const resumedFrom = ({ last_event_id }: Input) => (last_event_id == null ? undefined : positionOf(last_event_id));

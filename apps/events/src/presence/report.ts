@@ -49,5 +49,5 @@ export async function report(
 async function showSignal({ store, bus }: Context, { aid }: Agent, { status, last_seen }: SeenRecord): Promise<void> {
   if (!(await store.add(`signal ${aid}`, '', signalSeconds))) return;
   const data = JSON.stringify({ aid, status, ts: last_seen });
-  await bus.feed.show({ feed: feedOf(aid), id: newId(), event: 'hb_signal', data, created_at: last_seen });
+  await bus.feed.publishEphemeral({ feed: feedOf(aid), id: newId(), event: 'hb_signal', data, created_at: last_seen });
 }

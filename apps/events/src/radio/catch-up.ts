@@ -1,6 +1,7 @@
 import type { Feed } from '@acsp/bus';
 import type { Log } from '@acsp/telemetry';
-import { createTurns, pause } from '@acsp/time';
+import { createReport, createTurns, pause } from '@acsp/time';
+import { pageSize } from '../feed/list.js';
 import { type Behind, type Item, type Radio, toItem } from './radio.js';
 
 interface CatchUpOptions {
@@ -16,8 +17,6 @@ export interface CatchUp {
   again(radio: Radio): void;
 }
 
-/** A page is 5 MiB at most, however its texts are escaped. */
-const pageSize = 50;
 /** A reader that has so much before it gets no further page yet. */
 const enoughWaiting = 2 ** 18;
 /** Streams that read at the same time. When the broker comes back all of them have to. */
@@ -25,6 +24,7 @@ const lanes = 16;
 const [roomMs, outageMs] = [50, 500];
 
 export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
+  const report = createReport('catching up of streams', log);
   const inTurn = Array.from({ length: lanes }, createTurns);
   let next = 0;
 
@@ -58,7 +58,7 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
 
   function start(radio: Radio, behind: Behind, upTo: number): void {
     run(radio, behind, upTo).catch(async (error) => {
-      log.warn({ err: error, aid: radio.aid }, 'a stream cannot read its feeds and tries again');
+      report(error);
       behind.again = true;
       await pause(outageMs);
       start(radio, behind, upTo);

@@ -2,6 +2,7 @@ import type { ExpiredRows } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
+import type { Radio as Row } from '../generated/prisma/client.js';
 import type { Grant } from '../token/tokens.js';
 import { mayOpen } from './may-open.js';
 import type { Radio } from './radio.js';
@@ -17,9 +18,9 @@ export async function claimRadio(context: Context, grant: Grant, resumes: boolea
     if (count === 1) return 1;
   }
   return database.transaction(undefined, async (tx) => {
-    await tx.$queryRaw`SELECT 1 FROM radio WHERE token_id = ${token_id}::uuid FOR NO KEY UPDATE`;
-    const row = await tx.radio.findUnique({ where: { token_id } });
-    if (!mayOpen(grant, row, { now, resumes }) || row === null) throw new AppError('INVALID_TOKEN');
+    const [row] = await tx.$queryRaw<Row[]>`
+      SELECT token_id, aid, number, alive_at, ended_at FROM radio WHERE token_id = ${token_id}::uuid FOR NO KEY UPDATE`;
+    if (row === undefined || !mayOpen(grant, row, { now, resumes })) throw new AppError('INVALID_TOKEN');
     const number = row.number + 1;
     await tx.radio.update({ where: { token_id }, data: { number, alive_at: now, ended_at: null } });
     // Whichever replica has the stream before ends it.
@@ -40,10 +41,12 @@ export const expiredRadios: ExpiredRows = {
   where: "alive_at < now() - interval '1 hour'",
 };
 
-export type Notes = Pick<Context, 'database' | 'clock'>;
-
-/** Notes that streams are open, or that they ended just now. */
-export async function noteAlive({ database, clock }: Notes, radios: readonly Radio[], ended: boolean): Promise<void> {
+/** Writes down that streams are open, or that they ended just now. */
+export async function writeLiveness(
+  { database, clock }: Pick<Context, 'database' | 'clock'>,
+  radios: readonly Radio[],
+  ended: boolean,
+): Promise<void> {
   const values = [radios.map(({ token_id }) => token_id), radios.map(({ number }) => number), clock.now(), ended];
-  await database.pool.query({ name: 'note radios', text: alive, values });
+  await database.pool.query({ name: 'radio liveness', text: alive, values });
 }

@@ -4,17 +4,26 @@ import type { Event } from '@acsp/contracts/events/v1/event';
 import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import { ChannelEventSchema } from '@acsp/contracts/messaging/v1/events';
 import type { Context } from '../context.js';
+import { channelFeed, presenceFeeds } from '../feed/names.js';
 import type { Hub } from './hub.js';
 import type { Radio } from './radio.js';
-import { presenceFeeds } from './tuning.js';
+
+/** True of a stream that is being opened: it resolves its feeds once more by itself. */
+function defers(radio: Radio): boolean {
+  radio.stale = true;
+  return radio.position === undefined;
+}
+
+/** True where an event of this life of an agent is one of the stream's own. */
+const isOf = ({ since }: Radio, registered_at: Date | null) => since.getTime() === registered_at?.getTime();
 
 /** While the bus was away something may have been missed that ends a stream: all end within this time, spread out, and resume. */
 const renewWithinMs = 10_000;
 
 /** Ends and changes open streams when what they were opened with ends or changes: token, agent, membership, what is watched. */
 export function followChanges({ bus, log }: Pick<Context, 'bus' | 'log'>, hub: Hub): AsyncDisposable {
-  const tune = (radio: Radio, feeds: readonly string[]) =>
-    hub.tune(radio, feeds).catch((error) => {
+  const subscribe = (radio: Radio, feeds: readonly string[]) =>
+    hub.subscribe(radio, feeds).catch((error) => {
       log.warn({ err: error, aid: radio.aid }, 'a stream cannot hear other feeds and has to resume');
       hub.close(radio, 'shutdown');
     });
@@ -27,19 +36,19 @@ export function followChanges({ bus, log }: Pick<Context, 'bus' | 'log'>, hub: H
     'watch.changed'(event) {
       const { aid, watch_id, watch_aids } = payloadOf(WatchEventSchema, event);
       for (const radio of hub.byAgent(aid)) {
-        if (radio.watch_id !== watch_id) continue;
+        if (defers(radio) || radio.watch_id !== watch_id) continue;
         const others = radio.feeds.filter((name) => !name.startsWith('presence:'));
-        void tune(radio, [...others, ...presenceFeeds(watch_aids)]);
+        void subscribe(radio, [...others, ...presenceFeeds(watch_aids)]);
       }
     },
     'channel.left'(event) {
-      const { aid, channel_id, is_public } = payloadOf(ChannelEventSchema, event);
+      const { aid, channel_id, is_public, registered_at } = payloadOf(ChannelEventSchema, event);
       if (is_public) return;
-      for (const radio of hub.byAgent(aid))
-        void tune(
-          radio,
-          radio.feeds.filter((name) => name !== `channel:${channel_id}`),
-        );
+      for (const radio of hub.byAgent(aid)) {
+        if (defers(radio) || !isOf(radio, registered_at)) continue;
+        const others = radio.feeds.filter((name) => name !== channelFeed(channel_id));
+        void subscribe(radio, others);
+      }
     },
     'agent.revoked': endLife,
     'agent.deleted': endLife,
@@ -47,8 +56,7 @@ export function followChanges({ bus, log }: Pick<Context, 'bus' | 'log'>, hub: H
 
   function endLife(event: Event): void {
     const { aid, registered_at } = payloadOf(AgentEventSchema, event);
-    for (const radio of hub.byAgent(aid))
-      if (radio.since.getTime() === registered_at?.getTime()) hub.close(radio, 'token_expired');
+    for (const radio of hub.byAgent(aid)) if (isOf(radio, registered_at)) hub.close(radio, 'token_expired');
   }
 
   let wasLive = false;

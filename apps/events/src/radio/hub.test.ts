@@ -25,7 +25,7 @@ beforeEach(() => {
   [listeners, stored, ended] = [[], [], []];
   const feed: Feed = {
     append: async () => {},
-    show: async () => {},
+    publishEphemeral: async () => {},
     latest: async () => [],
     bounds: async () => ({ first: 1, last: stored.at(-1)?.position ?? 0 }),
     read: async (_feeds, { after, upTo, limit }) =>
@@ -54,7 +54,7 @@ function newRadio(fields: Partial<Radio> = {}) {
   };
   const radio: Radio = {
     ...{ token_id: '1', aid: 'x', since: new Date(0), number: 1, sink, feeds: [], watch_id: undefined, position: 0 },
-    ...{ behind: { items: [], again: false }, endsAt: Number.POSITIVE_INFINITY, slot: 3, closed: false },
+    ...{ behind: { items: [], again: false }, endsAt: Number.POSITIVE_INFINITY, slot: 3, stale: false, closed: false },
     ...fields,
   };
   const data = () => written.filter(({ event }) => event === 'message').map((each) => JSON.parse(each.data));
@@ -64,14 +64,14 @@ function newRadio(fields: Partial<Radio> = {}) {
 async function play(fields: Partial<Radio> = {}, upTo = 0) {
   const stream = newRadio(fields);
   hub.add(stream.radio);
-  await hub.tune(stream.radio, [feedName]);
-  hub.play(stream.radio, upTo);
+  await hub.subscribe(stream.radio, [feedName]);
+  hub.startReplay(stream.radio, upTo);
   await jest.advanceTimersByTimeAsync(0);
   return stream;
 }
 
 const hear = (...messages: FeedMessage[]) => {
-  for (const each of messages) for (const listener of [...listeners]) listener.heard(each);
+  for (const each of messages) for (const listener of [...listeners]) listener.onMessage(each);
 };
 
 test('each stream has a heartbeat every 15 seconds, until it ends', async () => {
@@ -98,9 +98,9 @@ test('what is heard while a stream catches up waits for its place', async () => 
   stored = [message(1), message(2), message(3)];
   const stream = newRadio();
   hub.add(stream.radio);
-  await hub.tune(stream.radio, [feedName]);
+  await hub.subscribe(stream.radio, [feedName]);
   hear(message(3), message(4));
-  hub.play(stream.radio, 3);
+  hub.startReplay(stream.radio, 3);
   hear(message(5), message(undefined, '"shown"'));
   await jest.advanceTimersByTimeAsync(0);
   expect(stream.data()).toEqual(['1', '2', '3', '4', '5']);
@@ -113,10 +113,10 @@ test('a stream behind which more comes than is held reads it from the feed', asy
   stored = all.slice(0, 10);
   const stream = newRadio();
   hub.add(stream.radio);
-  await hub.tune(stream.radio, [feedName]);
+  await hub.subscribe(stream.radio, [feedName]);
   stored = all;
   hear(...all.slice(10));
-  hub.play(stream.radio, 10);
+  hub.startReplay(stream.radio, 10);
   await jest.advanceTimersByTimeAsync(0);
   expect(stream.data()).toEqual(all.map(({ position }) => `${position}`));
   expect(stream.radio.behind).toBeUndefined();
@@ -126,7 +126,7 @@ test('after a lost connection a stream reads what it has missed', async () => {
   const { data } = await play();
   hear(message(1));
   stored = [message(1), message(2), message(3)];
-  for (const { missed } of listeners) missed();
+  for (const { onGap } of listeners) onGap();
   hear(message(4));
   await jest.advanceTimersByTimeAsync(0);
   expect(data()).toEqual(['1', '2', '3', '4']);
@@ -148,8 +148,8 @@ test('a backlog is read no faster than its reader takes it', async () => {
   const stream = newRadio();
   stream.state.waiting = 2 ** 19;
   hub.add(stream.radio);
-  await hub.tune(stream.radio, [feedName]);
-  hub.play(stream.radio, 200);
+  await hub.subscribe(stream.radio, [feedName]);
+  hub.startReplay(stream.radio, 200);
   jest.useRealTimers();
   await eventually(() => stream.data().length > 0);
   expect(stream.data()).toHaveLength(50);

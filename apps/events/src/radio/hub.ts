@@ -1,20 +1,20 @@
 import type { Feed } from '@acsp/bus';
 import type { Log } from '@acsp/telemetry';
-import { createAudiences } from './audiences.js';
 import { createCatchUp } from './catch-up.js';
 import { closing, type Item, ownEvent, type Radio, type Reason } from './radio.js';
 import { createRegistry } from './registry.js';
+import { createSubscriptions } from './subscriptions.js';
 
 /** The open streams of this process, and what they are sent. */
 export interface Hub extends AsyncDisposable {
-  /** Makes a stream known: from now on whatever ends it does, though it hears no feed yet. */
+  /** Makes a stream known: from now on whatever ends it does, though it has no feed yet. */
   add(radio: Radio): void;
-  /** The stream is that of its token from now on; the one before ends. */
+  /** The stream is that of its token from now on, and the one before ends; or it ends itself, where a later one was faster. */
   claim(radio: Radio): void;
   /** Resolves once every later message of its feeds will come to the stream, or wait with it. */
-  tune(radio: Radio, feeds: readonly string[]): Promise<void>;
+  subscribe(radio: Radio, feeds: readonly string[]): Promise<void>;
   /** Writes what came after the position of the stream up to `upTo`, then what came since, and then what comes. */
-  play(radio: Radio, upTo: number): void;
+  startReplay(radio: Radio, upTo: number): void;
   close(radio: Radio, reason: Reason): void;
   /** Forgets a stream that has nothing more to write to. */
   remove(radio: Radio): void;
@@ -50,7 +50,7 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
     if (radio.closed) return;
     radio.closed = true;
     registry.remove(radio);
-    audiences.leaveAll(radio);
+    subscriptions.leaveAll(radio);
     onEnd(radio);
   }
 
@@ -62,21 +62,23 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
   }
 
   const catchUp = createCatchUp({ feed, log, deliver });
-  const audiences = createAudiences(feed, {
-    hear: (radio, item) => (holdBack(radio, item) ? undefined : deliver(radio, item)),
-    missed: catchUp.again,
+  const subscriptions = createSubscriptions(feed, {
+    onItem: (radio, item) => (holdBack(radio, item) ? undefined : deliver(radio, item)),
+    onGap: catchUp.again,
   });
   const timer = setInterval(beat(all(), close), 1_000).unref();
   return {
     ...{ close, remove, all, byToken, byAgent },
     add: registry.add,
     claim(radio) {
-      const older = byToken(radio.token_id);
+      const other = byToken(radio.token_id);
+      // Two that opened at the same time may come here in the other order.
+      if (other !== undefined && other.number > radio.number) return close(radio, 'token_expired');
       registry.claim(radio);
-      if (older !== undefined) close(older, 'token_expired');
+      if (other !== undefined) close(other, 'token_expired');
     },
-    tune: audiences.tune,
-    play: catchUp.from,
+    subscribe: subscriptions.subscribe,
+    startReplay: catchUp.from,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       for (const radio of all()) close(radio, 'shutdown');

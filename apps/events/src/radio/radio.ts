@@ -20,6 +20,8 @@ export interface Radio extends Pick<Grant, 'token_id' | 'aid' | 'since'> {
   endsAt: number;
   /** The second of each 15 in which its heartbeat is due. */
   readonly slot: number;
+  /** What it was opened with has changed before its feeds were subscribed. */
+  stale: boolean;
   closed: boolean;
 }
 

@@ -8,5 +8,5 @@ type Payload = PublicOf<typeof ChannelEventSchema>;
 export const channelPayload = (
   { channel_id, name, is_public }: Pick<Channel, 'channel_id' | 'name' | 'is_public'>,
   aid: string,
-  post: Payload['post'] = null,
-): Payload => ({ channel_id, channel_name: name, is_public, aid, post });
+  own: Partial<Pick<Payload, 'post' | 'registered_at'>> = {},
+): Payload => ({ channel_id, channel_name: name, is_public, aid, post: null, registered_at: null, ...own });

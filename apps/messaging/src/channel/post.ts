@@ -59,7 +59,7 @@ export function postToChannel<Answer extends object>(
 function postEvent({ id, from_aid, from_name, body, msg_type, metadata, created_at }: Posted, channel: KnownChannel) {
   const post = { message_id: id, from_aid, from_name, body, msg_type, metadata };
   const audience = [`channel:${channel.channel_id}`];
-  const payload = channelPayload(channel, from_aid, post);
+  const payload = channelPayload(channel, from_aid, { post });
   return events.row({ type: 'channel.posted', audience, actor: from_aid, payload }, created_at);
 }
 

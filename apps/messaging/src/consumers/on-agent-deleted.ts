@@ -25,7 +25,8 @@ async function clearAway(context: Context, { aid, registered_at }: Departed): Pr
 type Membership = ChannelMember & Pick<Channel, 'name' | 'is_public'>;
 
 function leaving({ aid, channel_id, since, ...channel }: Membership, at: Date) {
-  const [member, payload] = [{ aid, channel_id, since }, channelPayload({ channel_id, ...channel }, aid)];
+  const member = { aid, channel_id, since };
+  const payload = channelPayload({ channel_id, ...channel }, aid, { registered_at: since });
   const left = { type: 'channel.left', audience: [`channel:${channel_id}`], actor: null, payload } as const;
   return { key: membershipKey(member), ...member, ...events.row(left, at) };
 }

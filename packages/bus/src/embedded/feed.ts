@@ -1,16 +1,15 @@
 import { EventEmitter } from 'node:events';
-import type { ExpiredRows, Postgres } from '@acsp/database';
+import { createCoalesce, type ExpiredRows, type Postgres } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import { createWake, keepRunning, orAborted, within } from '@acsp/time';
 import {
+  type Bounds,
   type Feed,
   type FeedListener,
   type FeedMessage,
-  hear,
-  type Listeners,
+  maxLatestLength,
   type NewMessage,
-  shareNext,
 } from '../feed.js';
 import { announce, onAnnouncement } from './announcements.js';
 import { pollMs } from './follow.js';
@@ -27,15 +26,23 @@ const insert = `INSERT INTO bus.feed (feed, id, event, channel, data, created_at
   ON CONFLICT (id, feed) DO NOTHING`;
 
 const columns = 'position::float8, feed, event, channel, data, created_at';
-const ofAll = `SELECT ${columns} FROM bus.feed WHERE position > $1 ORDER BY position LIMIT 500`;
+// By the column of the table: the output of the same name is a float, which no index has in order.
+const ofAll = `SELECT ${columns} FROM bus.feed WHERE position > $1 ORDER BY feed.position LIMIT 500`;
 
 // One index scan a feed: a single scan by position would read the rows of all other feeds.
 const ofFeeds = `SELECT row.* FROM unnest($1::text[]) AS wanted (name), LATERAL (
-    SELECT ${columns} FROM bus.feed WHERE feed = wanted.name AND position > $2 AND position <= $3 ORDER BY position LIMIT $4
+    SELECT ${columns} FROM bus.feed WHERE feed = wanted.name AND position > $2 AND position <= $3 ORDER BY feed.position LIMIT $4
   ) AS row ORDER BY position LIMIT $4`;
-const newest = `SELECT row.* FROM unnest($1::text[]) AS wanted (name), LATERAL (
-    SELECT ${columns} FROM bus.feed WHERE feed = wanted.name ORDER BY feed.position DESC LIMIT $2
-  ) AS row ORDER BY position DESC LIMIT $2`;
+const newest = `SELECT position, feed, event, channel, data, created_at FROM (
+    SELECT *, row_number() OVER before AS number, sum(octet_length(data)) OVER before AS bytes FROM (
+      SELECT row.* FROM unnest($1::text[]) AS wanted (name), LATERAL (
+        SELECT ${columns} FROM bus.feed WHERE feed = wanted.name ORDER BY feed.position DESC LIMIT $2
+      ) AS row ORDER BY position DESC LIMIT $2
+    ) AS page WINDOW before AS (ORDER BY position DESC)
+  ) AS measured WHERE bytes <= ${maxLatestLength} OR number = 1 ORDER BY position`;
+/** For a test of their plans. */
+export const pageStatements = { ofAll, ofFeeds, newest };
+
 const ends = `SELECT coalesce(min(position), 1)::float8 AS first, coalesce(max(position), 0)::float8 AS last FROM bus.feed`;
 
 /** Messages are kept for as long as the streams of a broker keep theirs; the newest one stays, because it holds the last position. */
@@ -50,15 +57,17 @@ interface Source extends Pick<Postgres, 'pool' | 'migrated'> {
   readonly log: Log;
 }
 
-/** Messages that are only shown stay within this process. */
-const shown = new EventEmitter().setMaxListeners(0);
+/** Ephemeral messages stay within this process. */
+const ephemeral = new EventEmitter().setMaxListeners(0);
 
 /** The feeds in a table. One reader a process takes the new rows of all feeds, as soon as somebody subscribes. */
 export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & AsyncDisposable {
   const listeners: Listeners = new Map();
   const topic = `feed of ${databaseUrl}`;
-  const onShown = (message: FeedMessage) => hear(listeners, message);
-  shown.on(topic, onShown);
+  const give = (message: FeedMessage) => {
+    for (const listener of listeners.get(message.feed) ?? []) listener.onMessage(message);
+  };
+  ephemeral.on(topic, give);
 
   async function query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
     try {
@@ -70,12 +79,11 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
     }
   }
 
-  const bounds = shareNext(
-    async () => (await query<{ first: number; last: number }>('feed ends', ends, []))[0] ?? none,
-  );
+  const share = createCoalesce<Bounds>();
+  const bounds = () => share('', async () => (await query<Bounds>('feed ends', ends, []))[0] ?? none);
   const reader = createReader({ bounds, topic, log }, async (after) => {
     const rows = await query<FeedMessage>('feed after', ofAll, [after]);
-    for (const row of rows) hear(listeners, row);
+    for (const row of rows) give(row);
     return rows.at(-1)?.position;
   });
   return {
@@ -84,12 +92,12 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
       await query('feed append', insert, toColumns(messages));
       announce(topic);
     },
-    async show(message) {
-      shown.emit(topic, { ...message, position: undefined });
+    async publishEphemeral(message) {
+      ephemeral.emit(topic, { ...message, position: undefined });
     },
     bounds,
     read: (feeds, { after, upTo, limit }) => query<FeedMessage>('feed read', ofFeeds, [feeds, after, upTo, limit]),
-    latest: async (feeds, limit) => (await query<FeedMessage>('feed latest', newest, [feeds, limit])).reverse(),
+    latest: (feeds, limit) => query<FeedMessage>('feed latest', newest, [feeds, limit]),
     async subscribe(feed, listener) {
       await within(answerMs, 'The reader of the feed', reader.started()).catch((cause) => {
         throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The feed does not answer', cause });
@@ -97,13 +105,16 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
       return listen(listeners, feed, listener);
     },
     async [Symbol.asyncDispose]() {
-      shown.off(topic, onShown);
+      ephemeral.off(topic, give);
       await reader[Symbol.asyncDispose]();
     },
   };
 }
 
-const none = { first: 1, last: 0 };
+const none: Bounds = { first: 1, last: 0 };
+
+/** The listeners of this process by feed. */
+type Listeners = Map<string, Set<FeedListener>>;
 
 const toColumns = (messages: readonly NewMessage[]) => [
   messages.map(({ feed }) => feed),

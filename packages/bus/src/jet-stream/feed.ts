@@ -1,41 +1,41 @@
-import { AppError } from '@acsp/errors';
+import { createCoalesce } from '@acsp/database';
 import type { Log } from '@acsp/telemetry';
 import { orAborted, type Reconnecting } from '@acsp/time';
 import type { Msg, Subscription } from '@nats-io/transport-node';
-import { type Feed, type FeedListener, shareNext } from '../feed.js';
+import type { Bounds, Feed, FeedListener } from '../feed.js';
 import { toFeedMessage, toHeaders, toSent } from './feed-message.js';
 import { readFeed, readLatest } from './feed-pages.js';
-import type { NatsLink } from './link.js';
+import { asUnavailable, linkMs, type NatsLink } from './link.js';
 import { sendAll } from './publish.js';
 import { feedStream, liveSubject } from './streams.js';
 
 interface Links {
-  /** Reads and hears. */
+  /** For reading and subscriptions. */
   readonly consuming: Reconnecting<NatsLink>;
   readonly publishing: Reconnecting<NatsLink>;
   readonly log: Log;
 }
 
-const linkMs = 2_000;
-
-/** The feeds as subjects of a stream, heard through what the stream repeats when it has stored it. */
+/** The feeds as subjects of a stream; subscriptions are to what the stream repeats when it has stored it. */
 export function feedOnStream({ consuming, publishing, log }: Links): Feed & AsyncDisposable {
   const link = () => consuming.current(linkMs).catch(asUnavailable);
   const live = createLive(consuming, log);
+  const share = createCoalesce<Bounds>();
   return {
     async append(messages) {
       if (messages.length === 0) return;
       await sendAll(await publishing.current(linkMs).catch(asUnavailable), messages.map(toSent));
     },
-    async show(message) {
+    async publishEphemeral(message) {
       const { nats } = await link();
       nats.publish(liveSubject(message.feed), message.data, { headers: toHeaders(message) });
     },
-    bounds: shareNext(async () => {
-      const { manager } = await link();
-      const { state } = await manager.streams.info(feedStream).catch(asUnavailable);
-      return { first: state.first_seq, last: state.last_seq };
-    }),
+    bounds: () =>
+      share('', async () => {
+        const { manager } = await link();
+        const { state } = await manager.streams.info(feedStream).catch(asUnavailable);
+        return { first: state.first_seq, last: state.last_seq };
+      }),
     read: async (feeds, range) => readFeed(await link(), feeds, range).catch(asUnavailable),
     latest: async (feeds, limit) => readLatest(await link(), feeds, limit).catch(asUnavailable),
     subscribe: async (feed, listener) => live.subscribe(await link(), feed, listener),
@@ -43,11 +43,7 @@ export function feedOnStream({ consuming, publishing, log }: Links): Feed & Asyn
   };
 }
 
-function asUnavailable(cause: unknown): never {
-  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The feed does not answer', cause });
-}
-
-interface Heard {
+interface Audience {
   readonly listeners: Set<FeedListener>;
   link: NatsLink;
   subscription: Subscription;
@@ -55,14 +51,14 @@ interface Heard {
 
 /** One subscription a feed, however many listen; all are made again on the next connection. */
 function createLive(consuming: Reconnecting<NatsLink>, log: Log) {
-  const feeds = new Map<string, Heard>();
+  const feeds = new Map<string, Audience>();
 
   function open({ nats }: NatsLink, feed: string, listeners: ReadonlySet<FeedListener>): Subscription {
     const callback = (error: Error | null, message: Msg) => {
-      if (error) return log.error({ err: error, feed }, 'a feed cannot be heard');
+      if (error) return log.error({ err: error, feed }, 'a feed subscription failed');
       const sequence = message.headers?.get('Nats-Sequence');
-      const heard = toFeedMessage(message, 'live.feed.', sequence ? Number(sequence) : undefined);
-      for (const listener of listeners) listener.heard(heard);
+      const received = toFeedMessage(message, 'live.feed.', sequence ? Number(sequence) : undefined);
+      for (const listener of listeners) listener.onMessage(received);
     };
     return nats.subscribe(liveSubject(feed), { callback });
   }
@@ -71,9 +67,9 @@ function createLive(consuming: Reconnecting<NatsLink>, log: Log) {
     // Some may have been made on this connection already.
     const before = [...feeds].filter(([, heard]) => heard.link !== link);
     for (const [feed, heard] of before)
-      Object.assign(heard, { link, subscription: open(link, feed, heard.listeners) } satisfies Partial<Heard>);
+      Object.assign(heard, { link, subscription: open(link, feed, heard.listeners) } satisfies Partial<Audience>);
     await link.nats.flush();
-    for (const [, { listeners }] of before) for (const listener of listeners) listener.missed();
+    for (const [, { listeners }] of before) for (const listener of listeners) listener.onGap();
     await orAborted(link.nats.closed(), signal);
   });
   return {

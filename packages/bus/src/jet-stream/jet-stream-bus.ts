@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import { reconnecting } from '@acsp/time';
 import type { Bus, Delivery } from '../bus.js';
 import { feedOnStream } from './feed.js';
 import { followStream } from './follow.js';
-import { openLink } from './link.js';
+import { asUnavailable, linkMs, openLink } from './link.js';
 import { publishTo } from './publish.js';
 import { readStreamFrom } from './read-from.js';
 import { watchOn } from './watch.js';
@@ -17,8 +16,6 @@ export interface JetStreamBusOptions {
   /** How long an event of a process that has died waits for another one; 10 s when absent. */
   readonly ackWaitMs?: number;
 }
-
-const linkMs = 2_000;
 
 /** The bus on NATS JetStream, server 2.10 or later. */
 export function jetStreamBus({ url, log, ackWaitMs = 10_000 }: JetStreamBusOptions): Bus {
@@ -60,8 +57,4 @@ export function jetStreamBus({ url, log, ackWaitMs = 10_000 }: JetStreamBusOptio
       await Promise.all([consuming[Symbol.asyncDispose](), publishing[Symbol.asyncDispose]()]);
     },
   };
-}
-
-function asUnavailable(cause: unknown): never {
-  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker does not answer', cause });
 }

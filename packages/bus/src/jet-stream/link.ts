@@ -1,3 +1,4 @@
+import { AppError } from '@acsp/errors';
 import type { Link } from '@acsp/time';
 import { type JetStreamClient, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -46,4 +47,11 @@ export async function openLink(url: string): Promise<Link<NatsLink>> {
     await nats.close();
     throw error;
   }
+}
+
+/** How long a caller waits for a connection that is being made. */
+export const linkMs = 2_000;
+
+export function asUnavailable(cause: unknown): never {
+  throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker does not answer', cause });
 }

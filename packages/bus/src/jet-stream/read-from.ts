@@ -23,24 +23,30 @@ export async function readStreamFrom(link: NatsLink, after: string | undefined, 
     const stop = () => fetched.stop();
     signal.addEventListener('abort', stop);
     let batch: JsMsg[] = [];
+    const flush = async () => {
+      const last = batch.at(-1);
+      if (last !== undefined) await take(batch.flatMap(decode), `${last.seq}`);
+      batch = [];
+    };
     try {
       for await (const message of fetched) {
         batch.push(message);
         // The message in hand counts as pending.
-        if (fetched.getPending() > 1) continue;
-        await take(batch.flatMap(decode), `${message.seq}`);
-        batch = [];
+        if (fetched.getPending() <= 1) await flush();
       }
+      if (!signal.aborted) await flush();
     } finally {
       signal.removeEventListener('abort', stop);
     }
+    // A consumer that is gone ends each fetch at once and without an error; asking for it rejects.
+    if (fetched.getReceived() === 0) await source.info();
   }
 }
 
 async function readerAt({ manager, client }: NatsLink, after: string | undefined): Promise<Consumer> {
   const { state } = await manager.streams.info(eventStream);
   const from = Number(after ?? 0);
-  const { name } = await manager.consumers.add(eventStream, {
+  const reader = await manager.consumers.add(eventStream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: from > state.last_seq ? 1 : from + 1,
@@ -48,7 +54,7 @@ async function readerAt({ manager, client }: NatsLink, after: string | undefined
     mem_storage: true,
     num_replicas: 1,
   });
-  return client.consumers.get(eventStream, name);
+  return client.consumers.getConsumerFromInfo(reader);
 }
 
 /** Another client may publish on our subjects what is no event. */

@@ -25,8 +25,8 @@ export function keepsFeeds({ name, replica, broker }: Harness): void {
     const messages: FeedMessage[] = [];
     let missed = 0;
     const listener = {
-      heard: (each: FeedMessage) => void messages.push(each),
-      missed: () => {
+      onMessage: (each: FeedMessage) => void messages.push(each),
+      onGap: () => {
         missed += 1;
       },
     };
@@ -96,12 +96,15 @@ export function keepsFeeds({ name, replica, broker }: Harness): void {
     expect(dataOf(await feed.latest([feedName()], 5))).toEqual(numbers(5, 8));
     expect(dataOf(await feed.latest([feedName()], 50))).toEqual(numbers(12));
     expect(await feed.latest([`${feedName()}-nobody`], 5)).toEqual([]);
+    const large = numbers(4).map((each) => message(JSON.stringify(each.repeat(700_000)), `${feedName()}-large`));
+    for (const each of large) await feed.append([each]);
+    expect((await feed.latest([`${feedName()}-large`], 4)).map(({ data }) => data[1])).toEqual(['3', '4']);
   });
 
-  test('a message that is only shown is heard and not kept', async () => {
+  test('an ephemeral message is heard and not kept', async () => {
     const { feed } = replica().bus;
     const listening = await heard(feed, [feedName()]);
-    await feed.show(message('now'));
+    await feed.publishEphemeral(message('now'));
     await eventually(() => listening.messages.length === 1);
     expect(listening.messages).toMatchObject([{ data: 'now', position: undefined }]);
     expect(await feed.read([feedName()], all)).toEqual([]);

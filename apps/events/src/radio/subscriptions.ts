@@ -2,15 +2,15 @@ import type { Feed } from '@acsp/bus';
 import { type Item, type Radio, toItem } from './radio.js';
 
 /** Which streams hear which feed: one subscription a feed, and one serialisation a message, however many they are. */
-export interface Audiences {
+export interface Subscriptions {
   /** Resolves once every later message of these feeds comes to the stream, in place of those before. */
-  tune(radio: Radio, feeds: readonly string[]): Promise<void>;
+  subscribe(radio: Radio, feeds: readonly string[]): Promise<void>;
   leaveAll(radio: Radio): void;
 }
 
-interface Hearing {
-  readonly hear: (radio: Radio, item: Item) => void;
-  readonly missed: (radio: Radio) => void;
+interface Handlers {
+  readonly onItem: (radio: Radio, item: Item) => void;
+  readonly onGap: (radio: Radio) => void;
 }
 
 interface Audience {
@@ -18,38 +18,38 @@ interface Audience {
   readonly subscription: Promise<Disposable>;
 }
 
-export function createAudiences(feed: Feed, { hear, missed }: Hearing): Audiences {
-  const audiences = new Map<string, Audience>();
+export function createSubscriptions(feed: Feed, { onItem, onGap }: Handlers): Subscriptions {
+  const subscriptions = new Map<string, Audience>();
 
   function open(name: string): Audience {
     const radios = new Set<Radio>();
     const subscription = feed.subscribe(name, {
-      heard(message) {
+      onMessage(message) {
         const item = toItem(message);
-        for (const radio of radios) hear(radio, item);
+        for (const radio of radios) onItem(radio, item);
       },
-      missed() {
-        for (const radio of radios) missed(radio);
+      onGap() {
+        for (const radio of radios) onGap(radio);
       },
     });
     const audience = { radios, subscription };
-    audiences.set(name, audience);
+    subscriptions.set(name, audience);
     // The next stream tries anew.
-    subscription.catch(() => audiences.get(name) === audience && audiences.delete(name));
+    subscription.catch(() => subscriptions.get(name) === audience && subscriptions.delete(name));
     return audience;
   }
 
   function join(radio: Radio, name: string): Promise<unknown> {
-    const audience = audiences.get(name) ?? open(name);
+    const audience = subscriptions.get(name) ?? open(name);
     audience.radios.add(radio);
     return audience.subscription;
   }
 
   function leave(radio: Radio, name: string): void {
-    const audience = audiences.get(name);
+    const audience = subscriptions.get(name);
     audience?.radios.delete(radio);
     if (audience === undefined || audience.radios.size > 0) return;
-    audiences.delete(name);
+    subscriptions.delete(name);
     audience.subscription.then((subscription) => subscription[Symbol.dispose]()).catch(() => {});
   }
 
@@ -58,13 +58,16 @@ export function createAudiences(feed: Feed, { hear, missed }: Hearing): Audience
   }
 
   return {
-    async tune(radio, feeds) {
+    async subscribe(radio, feeds) {
       const before = radio.feeds;
       radio.feeds = feeds;
       for (const name of before) if (!feeds.includes(name)) leave(radio, name);
-      await Promise.all(feeds.filter((name) => !before.includes(name)).map((name) => join(radio, name)));
-      // It ended meanwhile.
-      if (radio.closed) leaveAll(radio);
+      try {
+        await Promise.all(feeds.filter((name) => !before.includes(name)).map((name) => join(radio, name)));
+      } finally {
+        // It ended meanwhile.
+        if (radio.closed) leaveAll(radio);
+      }
     },
     leaveAll,
   };
