@@ -1,5 +1,5 @@
 import { defineEvents } from '@acsp/bus';
 import { RadioEventSchema, WatchEventSchema } from '@acsp/contracts/events/v1/announcements';
 
-/** What the service announces, see proto/acsp/events/v1/announcements.proto. */
+/** The announcements of the service, see proto/acsp/events/v1/announcements.proto. */
 export const events = defineEvents({ radio: RadioEventSchema, watch: WatchEventSchema });

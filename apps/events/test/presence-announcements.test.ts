@@ -102,6 +102,23 @@ function suite(startRedis: () => Promise<string | undefined>) {
     expect((await here.sweep()).body.swept).toBe(0);
   });
 
+  test.each(['{', '{"status":"dancing"}'])(
+    'an agent whose record is %s was never seen, and others are swept',
+    async (text) => {
+      const [bob, eve] = [agent('Bob'), agent('Eve')];
+      await here.beat(eve);
+      await told([eve], 'online');
+      for (const key of [`seen ${memberOf(lifeOf(bob))}`, `announced ${bob.aid}`])
+        await replicas[0].context.store.set(key, text, 60);
+      expect((await here.get(eve, bob)).body).toMatchObject({ status: 'offline', last_seen: null });
+      await pass(150_001, [bob, eve]);
+      expect((await here.sweep()).body).toEqual({ swept: 1 });
+      expect([await isScheduled(bob), await here.announced(eve.aid)]).toEqual([false, ['online', 'offline']]);
+      await here.beat(bob);
+      await told([bob], 'online');
+    },
+  );
+
   test('a heartbeat beside a sweep wins, and the agent is online to its watchers', async () => {
     for (let round = 0; round < 5; round += 1) {
       const agents = Array.from({ length: 10 }, () => agent('Back'));

@@ -28,8 +28,10 @@ function isJson(contentType: string): boolean {
 /** Requests whose senders wait for 100 Continue before they send a body. */
 const waiting = new WeakSet<IncomingMessage>();
 
-/** A body is asked for when something reads it, so that one that is refused by its head is never sent (RFC 9110, 10.1.1). */
-export const askForBodyLater = (request: IncomingMessage): unknown => waiting.add(request);
+/** 100 Continue goes out when something reads the body, so that one that is refused by its head is never sent (RFC 9110, 10.1.1). */
+export function deferContinue(request: IncomingMessage): void {
+  waiting.add(request);
+}
 
 /** The bytes of the body, read at most once. They go on as they came. */
 export async function bytesOf(exchange: Exchange, maxBytes: number): Promise<Buffer> {

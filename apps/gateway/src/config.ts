@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { parseTrust } from './client-address.js';
 import { limitNames } from './limits.js';
 
-/** What else a URL may have would be left out when requests go on. */
+/** Only an origin: requests that go on would lose a path, a query or credentials of this URL. */
 const doorUrl = () =>
   z
     .url({ protocol: /^http$/ })

@@ -8,8 +8,7 @@ function setUp(state: { room: number }) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const begin = async (name: string, place = 'address') => {
-    const end = lookups.begin(place, () => state.room);
-    ends.set(name, end instanceof Promise ? await end : end);
+    ends.set(name, await lookups.begin(place, () => state.room));
     started.push(name);
   };
   return { started, begin, end: (name: string) => ends.get(name)?.() };
@@ -18,6 +17,7 @@ function setUp(state: { room: number }) {
 test('no more are in flight than there is room for, and the others follow in order', async () => {
   const { started, begin, end } = setUp({ room: 2 });
   for (const name of ['a', 'b', 'c', 'd']) void begin(name);
+  await settle();
   expect(started).toEqual(['a', 'b']);
   end('b');
   await settle();
@@ -32,6 +32,7 @@ test('less room lets fewer begin, and one always', async () => {
   const state = { room: 3 };
   const { started, begin, end } = setUp(state);
   for (const name of ['a', 'b', 'c', 'd', 'e']) void begin(name);
+  await settle();
   state.room = 0;
   end('a');
   end('b');
@@ -45,17 +46,29 @@ test('less room lets fewer begin, and one always', async () => {
   expect(started).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
-test('one place does not wait for another', () => {
+test('one place does not wait for another', async () => {
   const { started, begin } = setUp({ room: 1 });
   void begin('a');
   void begin('b', 'elsewhere');
+  await settle();
   expect(started).toEqual(['a', 'b']);
 });
 
 test('one that waits too long is refused, and does not take a place later', async () => {
   const lookups = createLookups(1);
-  const end = lookups.begin('address', () => 1) as () => void;
+  const end = await lookups.begin('address', () => 1);
   await expect(lookups.begin('address', () => 1)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   end();
-  expect(lookups.begin('address', () => 1)).toBeInstanceOf(Function);
+  expect(await lookups.begin('address', () => 1)).toBeInstanceOf(Function);
+});
+
+test('a thousand wait at one place, and one more is refused at once', async () => {
+  const { started, begin, end } = setUp({ room: 1 });
+  for (let n = 0; n <= 1_000; n += 1) void begin(`${n}`);
+  await expect(begin('more')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  for (let n = 0; n <= 1_000; n += 1) {
+    end(`${n}`);
+    await settle();
+  }
+  expect(started).toHaveLength(1_001);
 });

@@ -4,9 +4,9 @@ import { AppError } from '@acsp/errors';
 export interface Lookups {
   /**
    * Reserves a place for a look-up, and answers how it is given back: at once where fewer are in flight than `room` allows, and always one; else
-   * when enough of them have ended. Rejects with SERVICE_UNAVAILABLE where that takes too long.
+   * when enough of them have ended. Rejects with SERVICE_UNAVAILABLE where that takes too long, or too many wait there.
    */
-  begin(place: string, room: () => number): (() => void) | Promise<() => void>;
+  begin(place: string, room: () => number): Promise<() => void>;
 }
 
 interface Waiting {
@@ -19,6 +19,9 @@ interface InFlight {
   /** In the order in which they came. */
   readonly waiting: Set<Waiting>;
 }
+
+/** For one place. */
+const maxWaiting = 1_000;
 
 /** `waitMs`: as long as a look-up itself may take. */
 export function createLookups(waitMs = 5_000): Lookups {
@@ -38,6 +41,7 @@ export function createLookups(waitMs = 5_000): Lookups {
   }
 
   function wait(flight: InFlight, room: () => number): Promise<() => void> {
+    if (flight.waiting.size >= maxWaiting) throw new AppError('SERVICE_UNAVAILABLE');
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         flight.waiting.delete(waiting);
@@ -55,7 +59,7 @@ export function createLookups(waitMs = 5_000): Lookups {
   }
 
   return {
-    begin(place, room) {
+    async begin(place, room) {
       const flight = places.get(place) ?? { count: 0, waiting: new Set() };
       places.set(place, flight);
       const isFree = flight.waiting.size === 0 && flight.count < Math.max(1, room());

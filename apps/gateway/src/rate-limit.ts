@@ -28,8 +28,7 @@ export function limitRate(gateway: Context, call: Call): Promise<void> | undefin
 export async function lookUp<T>(gateway: Context, call: Call, find: () => Promise<T>): Promise<T> {
   refuseUsedUp(gateway, call);
   const [limit, key] = [limitOf(gateway, call), networkOf(call.address)];
-  const begun = gateway.lookups.begin(`${limit.name} ${key}`, () => gateway.limiter.roomOf(limit, key));
-  const end = begun instanceof Promise ? await begun : begun;
+  const end = await gateway.lookups.begin(`${limit.name} ${key}`, () => gateway.limiter.roomOf(limit, key));
   try {
     refuseUsedUp(gateway, call);
     return await find();

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { ErrorCode } from '@acsp/errors';
 
-/** What Node's parser reports: the bytes that it was given, and how far it came in them. */
+/** The report of Node's parser: the bytes that it was given, and how far it came in them. */
 export interface ParserFault extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
   readonly rawPacket?: Buffer;

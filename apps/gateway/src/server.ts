@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type OpenServer, openServer } from '@acsp/http';
 import { type Logger, listenOn, startOnStack } from '@acsp/service';
 import express from 'express';
-import { askForBodyLater } from './body.js';
+import { deferContinue } from './body.js';
 import { answerClientError, answerConnect } from './client-error.js';
 import type { Config } from './config.js';
 import { type Context, createContext, type Overrides } from './context.js';
@@ -42,7 +42,7 @@ function openDoor(context: Context): Promise<OpenServer> {
   server.on('clientError', (error, socket) => void answerClientError(error, socket));
   server.on('connect', (request, socket) => void answerConnect(request, socket));
   server.on('checkContinue', (request, response) => {
-    askForBodyLater(request);
+    deferContinue(request);
     server.emit('request', request, response);
   });
   // An expectation that nobody knows is no reason to refuse (RFC 9110, 10.1.1).

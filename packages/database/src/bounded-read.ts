@@ -1,4 +1,5 @@
 import { gauge } from '@acsp/telemetry';
+import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { createLane } from './lane.js';
 import { onConnection, type Query, type Statement } from './query.js';
@@ -21,7 +22,6 @@ export interface BoundedReadOptions {
 
 /** Nearly all reads take a few milliseconds. */
 const quickMs = 400;
-const maxKinds = 1_000;
 const slowReads = gauge('acsp_slow_reads', 'Reads that were seen to be slow, by pool and state', ['pool', 'state']);
 
 /**
@@ -39,12 +39,12 @@ export function createBoundedRead({ pool, name, cancel, query }: BoundedReadOpti
   for (const state of ['running', 'waiting'] as const)
     slowReads.export({ pool: name, state }, () => (pool.ended ? undefined : lane[state]()));
   /** How long each kind took in the lane, in milliseconds. */
-  const slow = new Map<string, number>();
+  const slow = new LRUCache<string, number>({ max: 1_000 });
   const quickly = createQuick(pool, cancel);
 
   async function slowly<T>(kind: string, read: (query: Query) => Promise<T>): Promise<T> {
     const cost = slow.get(kind) ?? 0;
-    remember(slow, kind, cost);
+    slow.set(kind, cost);
     return lane(async () => {
       const startedAt = performance.now();
       try {
@@ -52,7 +52,7 @@ export function createBoundedRead({ pool, name, cancel, query }: BoundedReadOpti
       } finally {
         const tookMs = performance.now() - startedAt;
         if (tookMs < quickMs / 2) slow.delete(kind);
-        else remember(slow, kind, tookMs);
+        else slow.set(kind, tookMs);
       }
     }, cost);
   }
@@ -68,39 +68,42 @@ export function createBoundedRead({ pool, name, cancel, query }: BoundedReadOpti
   };
 }
 
-function remember(kinds: Map<string, number>, kind: string, tookMs: number): void {
-  kinds.delete(kind);
-  kinds.set(kind, tookMs);
-  const [oldest] = kinds.keys();
-  if (kinds.size > maxKinds && oldest !== undefined) kinds.delete(oldest);
-}
-
 /** SQLSTATE query_canceled. */
 const cancelledCode = '57014';
 const isCancelled = (error: unknown) => (error as { code?: unknown }).code === cancelledCode;
 
+interface Connection {
+  readonly client: pg.PoolClient;
+  /** Keeps it from going back to the pool. */
+  readonly close: () => void;
+}
+
 /** Statements that are cancelled when they are not quick, and do not begin once their kind is known to be slow. */
 function createQuick(pool: pg.Pool, cancel: BoundedReadOptions['cancel']) {
   const nameOf = createStatementNames();
-  const run = async (client: pg.PoolClient, { text, values }: Statement) => {
-    let cancelled: Promise<void> | undefined;
+  const run = async ({ client, close }: Connection, { text, values }: Statement) => {
+    let cancelled: Promise<boolean> | undefined;
     const timer = setTimeout(() => {
-      // One that cannot be cancelled goes on until its time-out.
-      cancelled = cancel((client as unknown as { readonly processID: number }).processID).catch(() => {});
+      const { processID } = client as unknown as { readonly processID: number };
+      // A statement that cannot be cancelled goes on until its time-out.
+      cancelled = cancel(processID).then(
+        () => true,
+        () => false,
+      );
     }, quickMs);
     try {
       return await client.query({ name: nameOf({ sql: text }), text, values: values as unknown[] });
     } finally {
       clearTimeout(timer);
-      // The connection is nobody else's before this is over, so no other statement is cancelled.
-      await cancelled;
+      // The connection is nobody else's before the cancel is over: one that may come late must not find another statement there.
+      if ((await cancelled) === false) close();
     }
   };
   return (isSlow: () => boolean): Query =>
     <Row>(statement: Statement) =>
-      onConnection(pool, async (client) => {
+      onConnection(pool, async (client, close) => {
         if (isSlow()) throw slowKind();
-        return (await run(client, statement)).rows as Row[];
+        return (await run({ client, close }, statement)).rows as Row[];
       });
 }
 

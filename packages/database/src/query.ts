@@ -22,16 +22,23 @@ export function createQuery(pool: pg.Pool): Query {
     });
 }
 
-/** Runs on a connection of the pool, which stays open after an error that PostgreSQL answers: pool.query would close it and its prepared statements. */
-export async function onConnection<T>(pool: pg.Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/**
+ * Runs on a connection of the pool, which stays open after an error that PostgreSQL answers, unless `run` calls `close`: pool.query would close it
+ * and its prepared statements.
+ */
+export async function onConnection<T>(
+  pool: pg.Pool,
+  run: (client: pg.PoolClient, close: () => void) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
-  let isBroken = true;
+  let isBroken = false;
+  const close = () => {
+    isBroken = true;
+  };
   try {
-    const answer = await run(client);
-    isBroken = false;
-    return answer;
+    return await run(client, close);
   } catch (error) {
-    isBroken = !(error instanceof pg.DatabaseError);
+    if (!(error instanceof pg.DatabaseError)) close();
     throw error;
   } finally {
     client.release(isBroken);

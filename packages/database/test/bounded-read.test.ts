@@ -1,6 +1,7 @@
 import { eventually } from '@acsp/testkit';
 import pg from 'pg';
-import type { Query } from '../src/index.js';
+import { createBoundedRead } from '../src/bounded-read.js';
+import { createQuery, type Query } from '../src/index.js';
 import { type NotesDatabase, notesDatabase } from './notes-database.js';
 
 let notes: NotesDatabase;
@@ -62,3 +63,18 @@ test('a read that fails otherwise fails at once, and leaves its connection', asy
   });
   expect(pool.idleCount).toBe(pool.totalCount);
 });
+
+test('a connection on which a cancel may come late is closed, and the read has its answer', async () => {
+  await using pool = disposable(new pg.Pool({ connectionString: notes.url, max: 1 }));
+  const query = createQuery(pool);
+  const cancel = () => Promise.reject(new Error('not in time'));
+  const read = createBoundedRead({ pool, name: 'closed', query, cancel });
+  const backend = 'pg_backend_pid() AS backend';
+  const slow = { text: `SELECT ${backend} FROM pg_sleep(0.6)`, values: [] };
+  const [former] = await read('slow', (bounded) => bounded<{ backend: number }>(slow));
+  const [next] = await query<{ backend: number }>({ text: `SELECT ${backend}`, values: [] });
+  expect(former?.backend).toBeGreaterThan(0);
+  expect(next?.backend).not.toBe(former?.backend);
+});
+
+const disposable = (pool: pg.Pool) => Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end() });

@@ -1,4 +1,6 @@
-/** What is known of some keys. */
+import { AppError } from '@acsp/errors';
+
+/** Answers the values of those keys that have one. */
 export type LookUp<Value> = (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 
 interface Question<Value> {
@@ -6,15 +8,28 @@ interface Question<Value> {
   readonly answer: ReturnType<LookUp<Value>>;
 }
 
-/** While a look-up is in flight, further keys gather for the next one, up to `maxKeys`: one key costs a part of a call to a peer, not a call. */
-export function gatherKeys<Value>(maxKeys: number, lookUp: LookUp<Value>): LookUp<Value> {
+/** As long as a call to a peer may take. */
+const maxWaitMs = 5_000;
+
+/**
+ * While a look-up is in flight, further keys gather for the next one, up to `maxKeys`: one key costs a part of a call to a peer, not a call. Keys
+ * that have gathered for too long are not looked up but rejected with SERVICE_UNAVAILABLE: behind a peer that hangs each would wait for the
+ * time-outs of all before it.
+ */
+export function gatherKeys<Value>(
+  maxKeys: number,
+  lookUp: LookUp<Value>,
+  nowMs: () => number = () => performance.now(),
+): LookUp<Value> {
   let last: Promise<unknown> = Promise.resolve();
   let gathering: Question<Value> | undefined;
 
   function gather(): Question<Value> {
     const keys = new Set<string>();
+    const since = nowMs();
     const answer = last.then(() => {
       if (gathering?.keys === keys) gathering = undefined;
+      if (nowMs() - since > maxWaitMs) throw new AppError('SERVICE_UNAVAILABLE');
       return lookUp([...keys]);
     });
     last = answer.catch(() => {});

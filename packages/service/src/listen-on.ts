@@ -2,7 +2,14 @@ import { ConfigError } from './load-config.js';
 
 /** Codes of errno(3) and getaddrinfo(3) that speak of the host and not of the port. */
 const ofHost = new Set<unknown>([
-  ...['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL', 'ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'],
+  'EADDRNOTAVAIL',
+  'EAFNOSUPPORT',
+  'EINVAL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'EAI_NONAME',
 ]);
 
 /** Opens a door. Rejects with a ConfigError that names the variable of its host where this machine cannot listen on that. */

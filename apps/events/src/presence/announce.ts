@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import { type Life, readAnnounced, readSeen, writeAnnounced } from './records.js';
 import { type Announcement, decideAnnouncement, type Status, statusAt } from './rules.js';
 
-/** What is to be said of an agent now. */
+/** An announcement that is due. */
 interface Pending {
   readonly life: Life;
   readonly status: Status;
@@ -11,8 +11,11 @@ interface Pending {
   readonly announcement: Exclude<Announcement, 'nothing'>;
 }
 
-/** Longer than a feed may take to confirm. One that died with the lock keeps an agent's changes waiting for so long. */
-const lockSeconds = 10;
+/**
+ * The lock has no owner: a holder that outlives it deletes that of the next one. This is longer than its three steps, a read of the store, the feed,
+ * and a write to the store, each of which PostgreSQL ends after 5 s. A holder that died keeps an agent's changes waiting for so long.
+ */
+const lockSeconds = 20;
 const maxRounds = 5;
 
 /**
@@ -38,7 +41,7 @@ const lock = ({ store }: Context, life: Life) => store.add(lockKey(life), '', lo
 
 async function announceLocked(context: Context, lives: readonly Life[]): Promise<void> {
   try {
-    // Before the lock was taken somebody else may have announced it.
+    // Another process may have announced it before this one had the lock.
     const pending = await findPending(context, lives);
     const now = context.clock.now();
     const news = pending.filter(({ announcement }) => announcement === 'announce');

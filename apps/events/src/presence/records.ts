@@ -23,6 +23,15 @@ const announced = z.object({ status: z.enum(statuses), since: z.coerce.date() })
 
 export type SeenRecord = z.output<typeof seen> & Seen;
 
+/** A record that nobody can read counts as none: one must not stop the sweeps of all agents. */
+function read<Schema extends z.ZodType>(record: Schema, text = 'null'): z.output<Schema> | undefined {
+  try {
+    return record.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
 export const lifeOf = ({ aid, registeredAt = 0 }: Pick<Agent, 'aid' | 'registeredAt'>): Life => ({
   aid,
   since: new Date(registeredAt),
@@ -40,8 +49,7 @@ const seenKey = (life: Life) => `seen ${memberOf(life)}`;
 const announcedKey = ({ aid }: Life) => `announced ${aid}`;
 
 export async function readSeen({ store }: Stored, life: Life): Promise<SeenRecord | undefined> {
-  const text = await store.get(seenKey(life));
-  return text === undefined ? undefined : seen.parse(JSON.parse(text));
+  return read(seen, await store.get(seenKey(life)));
 }
 
 export const writeSeen = ({ store }: Stored, life: Life, record: SeenRecord): Promise<void> =>
@@ -50,8 +58,7 @@ export const writeSeen = ({ store }: Stored, life: Life, record: SeenRecord): Pr
 export const deleteSeen = ({ store }: Stored, life: Life): Promise<void> => store.delete(seenKey(life));
 
 export async function readAnnounced({ store }: Stored, life: Life): Promise<Announced | undefined> {
-  const text = await store.get(announcedKey(life));
-  return text === undefined ? undefined : announced.parse(JSON.parse(text));
+  return read(announced, await store.get(announcedKey(life)));
 }
 
 export const writeAnnounced = ({ store }: Stored, life: Life, { status, since }: Announced): Promise<void> =>

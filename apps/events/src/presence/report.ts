@@ -1,4 +1,5 @@
 import { newId } from '@acsp/database';
+import { toAppError } from '@acsp/errors';
 import type { Agent } from '@acsp/operation';
 import { counter } from '@acsp/telemetry';
 import { within } from '@acsp/time';
@@ -19,12 +20,12 @@ interface Report {
 /** The name of the schedule on which agents are due when their latest heartbeat is good no longer. */
 export const schedule = 'stale';
 
-const failed = counter('acsp_presence_unannounced_total', 'Reports of agents whose watchers could not be told in time');
+const failed = counter('acsp_presence_unannounced_total', 'Reports of agents whose watchers were not informed in time');
 const announceMs = 500;
 
 /**
  * An agent says how it is. The schedule is first, so that a crash between any two of the writes heals: the sweep finds the agent, and announces what was
- * written and not announced, as the next heartbeat does. Watchers that cannot be told in time are no reason to refuse it.
+ * written and not announced, as the next heartbeat does. Watchers that are not informed in time are no reason to refuse it.
  */
 export async function report(
   context: Context,
@@ -37,15 +38,19 @@ export async function report(
   await context.store.schedule(schedule, memberOf(life), status === 'offline' ? 0 : goodForSeconds + 1);
   const seen = { status, last_seen: context.clock.now(), metadata: metadata ?? before?.metadata ?? {} };
   await writeSeen(context, life, seen);
-  const told = Promise.all([
+  const informed = Promise.all([
     announce(context, [life]),
     signal && status !== 'offline' && showSignal(context, caller, seen),
   ]);
-  await within(announceMs, 'Telling the watchers', told).catch(() => failed.inc());
+  await within(announceMs, 'Informing the watchers', informed).catch((error) => {
+    failed.inc();
+    if (toAppError(error).code !== 'SERVICE_UNAVAILABLE')
+      context.log.error({ err: error, aid: life.aid }, 'a presence is not announced');
+  });
   return seen;
 }
 
-/** Of several heartbeats at once, in any replica, one is shown. */
+/** Shows one of several heartbeats that come at once, in any replica. */
 async function showSignal({ store, bus }: Context, { aid }: Agent, { status, last_seen }: SeenRecord): Promise<void> {
   if (!(await store.add(`signal ${aid}`, '', signalSeconds))) return;
   const data = JSON.stringify({ aid, status, ts: last_seen });

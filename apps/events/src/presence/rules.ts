@@ -8,7 +8,7 @@ export interface Seen {
   readonly last_seen: Date;
 }
 
-/** The latest that watchers were told of an agent. */
+/** The latest announcement of an agent to its watchers. */
 export interface Announced {
   readonly status: Status;
   /** The registration of the life that it was said of. */
