@@ -97,6 +97,26 @@ test('inboxes that are read at the same time share statements, and each shows it
   expect((await runs()) - before).toBeLessThan(read.length);
 });
 
+test('a page far down is read by itself, and shows what a shallow one would', async () => {
+  const who = reader();
+  const { prisma } = messaging.context.database;
+  await prisma.$executeRaw`INSERT INTO mailbox (aid, total, unread) VALUES (${who.aid}, 300, 300)`;
+  await prisma.$executeRaw`
+    INSERT INTO message (id, to_aid, from_aid, from_name, content, msg_type, created_at)
+    SELECT gen_random_uuid(), ${who.aid}, ${ann.aid}, 'Ann', n::text, 'text', now() + make_interval(secs => n)
+    FROM generate_series(1, 300) AS n`;
+  const runs = async () => (await metric('acsp_batch_seconds_count{statement="read inbox"}')) ?? 0;
+  const shallow = await letters.inbox(who, '&limit=3&offset=200');
+  expect(contentsOf(shallow.messages)).toEqual(['100', '99', '98']);
+  const before = await runs();
+  for (const unread of [true, false]) {
+    const deep = await letters.inbox(who, `&limit=2&offset=201&unread=${unread}`);
+    expect(contentsOf(deep.messages)).toEqual(['99', '98']);
+    expect(deep).toMatchObject({ total: 300, count: 300, unread_count: 300, has_more: true });
+  }
+  expect(await runs()).toBe(before);
+});
+
 test('a caller who only names an AID gets counts and no content', async () => {
   const { who } = await withMessages(2);
   const named = { name: '', via: 'aid', claimedAid: who.aid, requestId: 'test' } as const;

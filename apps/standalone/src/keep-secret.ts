@@ -7,7 +7,8 @@ const minLength = 32;
 /** The secret that the services share, in a file of the data directory: what it has signed, such as the token of a stream, outlives a restart. */
 export async function keepSecret(dataDir: string): Promise<string> {
   const file = join(resolve(dataDir), 'principal.secret');
-  const kept = await readFile(file, 'utf8').catch(ignoreMissing);
+  // An editor ends the last line.
+  const kept = (await readFile(file, 'utf8').catch(ignoreMissing)).trim();
   if (kept.length >= minLength) return kept;
   const secret = randomBytes(minLength).toString('hex');
   await mkdir(resolve(dataDir), { recursive: true });

@@ -7,7 +7,7 @@ export interface AppProcess extends AsyncDisposable {
   readonly pid: number;
   /** Health and metrics. */
   readonly opsUrl: string;
-  /** What it says to its parent; an app says nothing by itself. */
+  /** The next message to its parent; an app sends none by itself. */
   receive(): Promise<unknown>;
 }
 

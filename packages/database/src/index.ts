@@ -1,6 +1,5 @@
 /** PostgreSQL for a service: its Prisma client over one pool, migrations at start, transactions, batches, and answers under an Idempotency-Key. */
 export { type Batch, type BatchStatement, createBatch } from './batch.js';
-export type { BoundedRead } from './bounded-read.js';
 export { type Coalesce, createCoalesce } from './coalesce.js';
 export { deleteExpired, deleteExpiredPeriodically, type ExpiredRows } from './delete-expired.js';
 export {

@@ -24,8 +24,7 @@ export const getInbox = byAnyone(
       const [counted] = await database.query<Counts>(countQuery(aid));
       return { ...countsOf(aid, counted), ...withheld };
     }
-    const key = [aid, limit, offset].join(' ');
-    const box = await database.batch(unread ? unreadPages : pages, { key, aid, take: limit, skip: offset });
+    const box = await readPage(database, unread ? unreadPages : pages, { aid, take: limit, skip: offset });
     const counts = countsOf(aid, box);
     const total = unread ? counts.unread_count : counts.count;
     const messages = box?.items?.map(presentItem) ?? [];
@@ -35,7 +34,6 @@ export const getInbox = byAnyone(
 );
 
 interface Page {
-  readonly key: string;
   readonly aid: string;
   readonly take: number;
   readonly skip: number;
@@ -71,11 +69,13 @@ const countQuery = (aid: string) => Prisma.sql`SELECT ${Prisma.raw(counted)} FRO
 const isUnread = 'AND NOT read AND created_at > box.read_to';
 const columns = messageColumns.replace(' read,', ' read OR created_at <= box.read_to AS read,');
 
+type PageStatement = BatchStatement<Page & { readonly key: string }, Box>;
+
 /**
  * Counts and items of one moment. Pages that are read at the same time share a statement, whose start costs as much as a page: a third of the CPU
  * time of a request. They are few in one, because each may have 1 MiB of contents, which is 6 as JSON.
  */
-const pageStatement = (condition: string): BatchStatement<Page, Box> => ({
+const pageStatement = (condition: string): PageStatement => ({
   name: 'read inbox',
   columns: { key: 'text', aid: 'text', take: 'int', skip: 'int' },
   key: ({ key }) => key,
@@ -96,3 +96,15 @@ const pageStatement = (condition: string): BatchStatement<Page, Box> => ({
 
 const pages = pageStatement('');
 const unreadPages = pageStatement(isUnread);
+
+/** PostgreSQL reads and drops all items before a page. */
+const maxShallow = 200;
+
+/** A deep page is read by itself, and must not hold the connection of batches, for which look-ups by key wait. */
+async function readPage({ batch, read }: Context['database'], statement: PageStatement, page: Page) {
+  const { aid, take, skip } = page;
+  if (skip <= maxShallow) return batch(statement, { ...page, key: [aid, take, skip].join(' ') });
+  const text = `WITH input AS (SELECT '' AS key, $1 AS aid, $2::int AS take, $3::int AS skip) ${statement.text}`;
+  const [box] = await read(`inbox of ${aid}`, (query) => query<Box>({ text, values: [aid, take, skip] }));
+  return box;
+}

@@ -104,8 +104,7 @@ export async function readDetails({ database, largeTasks }: Context, id: string)
     if (found === undefined || isWhole(found)) return found;
     largeTasks.known.set(id, true);
   }
-  const read = { text: largest, values: [id] };
-  return largeTasks.lane(async () => (await database.read('large task', (query) => query<Details>(read)))[0]);
+  return largeTasks.lane(async () => (await database.query<Details>({ text: largest, values: [id] }))[0]);
 }
 
 const isWhole = (task: Batched): task is Details =>

@@ -10,7 +10,7 @@ export interface Arrivals {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the median, what comes after the sender has its answer: the way from the outbox to the stream. */
+  /** The part of the median after the sender has its answer: the way from the outbox to the stream. */
   readonly afterAnswerMs: number;
   /** CPU time a message in microseconds, by process. */
   readonly cpuUs: CpuTimes;

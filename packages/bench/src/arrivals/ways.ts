@@ -7,7 +7,7 @@ import { type Account, nth } from '../scenarios/scenario.js';
 import { createToken, openStream } from './event-stream.js';
 import type { Way } from './open-loop.js';
 
-/** What an agent does that lets another see it. */
+/** An act of an agent that another sees. */
 interface Deed {
   request(number: number, from: Account, to: Account): Request;
   /** The number in an event that the other sees. */
