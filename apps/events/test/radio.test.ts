@@ -135,6 +135,7 @@ test('refuses what is no token, no event id, or no channel that the agent may re
   const formerLife = await tokenOf(stations.events, { ...ann, registeredAt: 1 });
   const cases: [Record<string, string>, number, string][] = [
     [{}, 401, 'AUTH_REQUIRED'],
+    [{ token: '' }, 401, 'AUTH_REQUIRED'],
     [{ token: 'x' }, 401, 'INVALID_TOKEN'],
     [{ token: `${token}x` }, 401, 'INVALID_TOKEN'],
     [{ token: strangers }, 401, 'INVALID_TOKEN'],

@@ -1,5 +1,6 @@
 import { type Bus, jetStreamBus } from '@acsp/bus';
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
+import { createOpenStreams, type OpenStreams } from '@acsp/http';
 import { createPrincipals, type Principals } from '@acsp/operation';
 import { ConfigError, createPeer, type Logger, type Stack } from '@acsp/service';
 import { createRateLimiter, createStore, type RateLimiter, type Store } from '@acsp/store';
@@ -20,6 +21,8 @@ export interface Context {
   readonly limits: Limits;
   readonly limiter: RateLimiter;
   readonly lookups: Lookups;
+  /** Event streams that pass through. */
+  readonly streams: OpenStreams;
   /** Spent signatures. */
   readonly store: Store;
   readonly running: Running;
@@ -61,6 +64,7 @@ export function createContext(stack: Stack, { config, log, overrides }: Surround
     limits: createLimits(config.RATE_LIMIT_SCALE, config.RATE_LIMITS),
     limiter: stack.use(createRateLimiter(servers)),
     lookups: createLookups(),
+    streams: createOpenStreams(),
     store: overrides.store ?? stack.use(createStore({ ...servers, prefix: 'gateway:', onOutage: 'memory' })),
     running: stack.use(createRunning({ redisUrl, timeoutMs, log })),
     principals,

@@ -64,11 +64,11 @@ async function serve(gateway: Context, exchange: Exchange): Promise<void> {
     return upstream.forward(call);
   };
   const spend = () => spendSignature(gateway, call, admitted, forward);
-  if (!hasKey(call)) return streamAnswer(call, await spend());
+  if (!hasKey(call)) return streamAnswer(call, await spend(), gateway.streams);
   // A request that is not admitted must not occupy the key.
   await admitted;
   call.idempotency = await readIdempotency(call);
-  streamAnswer(call, await whileRunning(gateway, call.idempotency, spend));
+  streamAnswer(call, await whileRunning(gateway, call.idempotency, spend), gateway.streams);
 }
 
 /** The connection ends where what comes behind cannot be trusted. */

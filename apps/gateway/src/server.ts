@@ -25,7 +25,9 @@ const patience = {
 export function start(config: Config, log: Logger, overrides: Overrides = {}): Promise<OpenServer> {
   return startOnStack({ log }, async (stack) => {
     const context = createContext(stack, { config, log, overrides });
-    return stack.use(await openDoor(context));
+    const door = stack.use(await openDoor(context));
+    stack.defer(() => context.streams.closeAll());
+    return door;
   });
 }
 

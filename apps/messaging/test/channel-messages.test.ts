@@ -51,7 +51,7 @@ test('a post is one event, for the feed of the channel, however many members the
   const post = {
     ...{ message_id: body.id, from_aid: bob.aid, from_name: 'Bob', body: 'All of you', msg_type: 'text', metadata: {} },
   };
-  const payload = { channel_id: id, channel_name: name, is_public: true, aid: bob.aid, post };
+  const payload = { channel_id: id, channel_name: name, is_public: true, aid: bob.aid, post, registered_at: null };
   expect(posted).toEqual([
     { type: 'channel.posted', audience: [`channel:${id}`], actor: bob.aid, payload, occurred_at: clock.now() },
   ]);

@@ -63,6 +63,10 @@ export function startStandalone({ config, log, health }: Runtime<Config>): Promi
     };
     const gatewayLog = log.child({ name: 'gateway' });
     const gateway = stack.use(await startGateway(loadConfig(gatewayConfig, gatewayEnv), gatewayLog, { bus }));
+    // Otherwise the gateway would wait for streams that nobody has told to end.
+    stack.defer(() => {
+      for (const { endStreams } of Object.values(running)) endStreams();
+    });
     return { url: gateway.url, services: running, failed: databases.failed };
   });
 }

@@ -113,7 +113,7 @@ const headers = {
 
 /**
  * Sends events as they come (HTML 9.2). The head goes out with the first event, so that a source which refuses can still be answered as a problem,
- * and with the end where there is none. A HEAD ends there. Resolves with the end of the stream, and no faster than the client reads, where events are
+ * and with the end where there is none. Resolves with the end of the stream, and no faster than the client reads, where events are
  * pulled; where they are pushed as soon as it is open, so that thousands of streams hold no call that waits (3 KiB each).
  */
 export async function sendEvents(
@@ -121,9 +121,11 @@ export async function sendEvents(
   events: AsyncIterable<StreamedEvent> | PushedEvents,
   { own, streams }: { readonly own: Readonly<Record<string, string>>; readonly streams: OpenStreams },
 ): Promise<void> {
-  if (push in events) return sendPushed(response, await events[push](sinkOf(response, own)), streams);
+  if (push in events && response.req.method !== 'HEAD')
+    return sendPushed(response, await events[push](sinkOf(response, own)), streams);
+  if (response.req.method === 'HEAD') return sendHead(response, own);
   for await (const event of events) {
-    if (response.destroyed || response.req.method === 'HEAD') break;
+    if (response.destroyed) break;
     begin(response, own);
     if (!response.write(write(event))) await drained(response);
   }
@@ -139,8 +141,7 @@ function sinkOf(response: ServerResponse, own: Readonly<Record<string, string>>)
     write(event) {
       if (response.destroyed || response.writableEnded) return;
       begin(response, own);
-      if (response.req.method === 'HEAD') response.end();
-      else response.write(write(event));
+      response.write(write(event));
     },
     waiting: () => response.writableLength,
     end() {
@@ -171,6 +172,12 @@ function forgetRequest(request: IncomingMessage): void {
   request.url = '';
   request.headers = {};
   request.rawHeaders = [];
+}
+
+/** A HEAD opens nothing. */
+function sendHead(response: ServerResponse, own: Readonly<Record<string, string>>): void {
+  response.writeHead(200, { ...headers, ...own });
+  response.end();
 }
 
 function begin(response: ServerResponse, own: Readonly<Record<string, string>>): void {

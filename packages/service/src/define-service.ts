@@ -106,7 +106,8 @@ async function openDoors(stack: Stack, serving: Serving, { config, health }: Lis
   const readiness = async () => contractDoor.setServing((await health.ready()).ready);
   stack.use(every({ name: 'gRPC health', intervalMs: healthIntervalMs, log: serving.log }, readiness));
   const publicDoor = stack.use(await listenOn('HOST', () => servePublicDoor({ ...serving, port: config.HTTP_PORT })));
-  return { url: publicDoor.url, address: contractDoor.address };
+  const { url, endStreams } = publicDoor;
+  return { url, endStreams, address: contractDoor.address };
 }
 
 interface Listening {

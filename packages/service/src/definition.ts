@@ -100,6 +100,8 @@ export interface Running<Context> extends AsyncDisposable {
   /** The contract door, `host:port`. */
   readonly address: string;
   readonly principals: Principals;
+  /** Ends event streams as a stop does, for one that begins with what stands in front of the service. */
+  endStreams(): void;
   /** Resolves when the tables are there. */
   readonly migrated: Promise<void>;
 }

@@ -44,8 +44,13 @@ interface Door extends Serving {
   readonly streams: OpenStreams;
 }
 
+export interface PublicDoor extends OpenServer {
+  /** Ends the streams, and from then on each that opens. */
+  endStreams(): void;
+}
+
 /** The public door of a service: what the gateway forwards, each request with a signed principal that names its operation. */
-export async function servePublicDoor(options: Serving & { readonly port: number }): Promise<OpenServer> {
+export async function servePublicDoor(options: Serving & { readonly port: number }): Promise<PublicDoor> {
   const draining = new AbortController();
   const [sendLarge, streams] = [createSendLarge(), createOpenStreams()];
   const door: Door = { ...options, served: servedBy(options), draining: draining.signal, sendLarge, streams };
@@ -54,11 +59,15 @@ export async function servePublicDoor(options: Serving & { readonly port: number
   // Node drops headers beyond a count: those that the gateway added must get through, however many the caller sent.
   server.maxHeadersCount = 0;
   const open = await openServer(server, { port: options.port, host: options.host, drainMs });
+  const endStreams = () => {
+    draining.abort();
+    door.streams.closeAll();
+  };
   return {
     ...open,
+    endStreams,
     async [Symbol.asyncDispose]() {
-      draining.abort();
-      door.streams.closeAll();
+      endStreams();
       await open[Symbol.asyncDispose]();
     },
   };

@@ -26,6 +26,7 @@ const channelList = z
 const fields = fieldsOf(OpenRadioRequestSchema)({
   token: z
     .string({ error: ({ input }) => (input === undefined ? 'AUTH_REQUIRED' : 'INVALID_TOKEN') })
+    .min(1, 'AUTH_REQUIRED')
     .max(1_024, 'INVALID_TOKEN'),
   channels: channelList.default('global'),
   last_event_id: eventIdField.optional(),
@@ -73,7 +74,7 @@ function newRadio({ config }: Context, { token_id, aid, since }: Grant, sink: Ev
   const lasts = config.STREAM_SECONDS * (1 - Math.random() / 28);
   return {
     ...{ token_id, aid, since, sink, number: 0, feeds: [], watch_id: undefined, position: undefined },
-    ...{ behind: { items: [], again: false }, stale: false, closed: false },
+    ...{ behind: { items: [], length: 0, again: false }, stale: false, closed: false },
     endsAt: Date.now() + lasts * 1_000,
     slot: Math.floor(Math.random() * 15),
   };

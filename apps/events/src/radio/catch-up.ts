@@ -17,11 +17,11 @@ export interface CatchUp {
   again(radio: Radio): void;
 }
 
-/** A reader that has so much before it gets no further page yet. */
+/** A reader that has so much before it gets no more of its backlog yet. */
 const enoughWaiting = 2 ** 18;
 /** Streams that read at the same time. When the broker comes back all of them have to. */
 const lanes = 16;
-const [roomMs, outageMs] = [50, 500];
+const [roomMs, outageMs] = [5, 500];
 
 export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
   const report = createReport('catching up of streams', log);
@@ -33,6 +33,7 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
     while (!radio.closed) {
       if (behind.again) {
         behind.items.length = 0;
+        behind.length = 0;
         behind.again = false;
         upTo = (await feed.bounds()).last;
       }
@@ -50,9 +51,12 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
       const range = { after, upTo, limit: pageSize };
       next = (next + 1) % lanes;
       const page = await (inTurn[next] as (typeof inTurn)[0])(() => feed.read(radio.feeds, range));
-      for (const message of page) deliver(radio, toItem(message));
+      for (const message of page) {
+        deliver(radio, toItem(message));
+        // A page may be larger than what a reader may leave waiting, however fast it reads.
+        while (!radio.closed && radio.sink.waiting() > enoughWaiting) await pause(roomMs);
+      }
       if (page.length < pageSize) return;
-      while (!radio.closed && radio.sink.waiting() > enoughWaiting) await pause(roomMs);
     }
   }
 
@@ -72,7 +76,7 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
     again(radio) {
       if (radio.behind !== undefined) radio.behind.again = true;
       else {
-        radio.behind = { items: [], again: true };
+        radio.behind = { items: [], length: 0, again: true };
         start(radio, radio.behind, 0);
       }
     },

@@ -32,7 +32,8 @@ interface HubOptions {
 
 /** A reader that has so much before it is closed; it resumes. */
 const maxWaiting = 2 ** 20;
-const maxBehind = 1_000;
+/** What is held for a stream that catches up, so that it can be written at once. */
+const maxBehindLength = 2 ** 18;
 const heartbeatSeconds = 15;
 
 export function createHub({ feed, log, onEnd }: HubOptions): Hub {
@@ -91,7 +92,8 @@ function holdBack({ behind }: Radio, item: Item): boolean {
   if (behind === undefined) return false;
   // What the feed does not keep is of the moment.
   if (item.position === undefined || behind.again) return true;
-  if (behind.items.length < maxBehind) behind.items.push(item);
+  behind.length += item.event.data.length;
+  if (behind.length <= maxBehindLength) behind.items.push(item);
   else behind.again = true;
   return true;
 }

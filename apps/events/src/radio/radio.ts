@@ -27,6 +27,8 @@ export interface Radio extends Pick<Grant, 'token_id' | 'aid' | 'since'> {
 
 export interface Behind {
   readonly items: Item[];
+  /** Of their data together. */
+  length: number;
   /** More came than is held, or was missed: the feed is to be read again. */
   again: boolean;
 }

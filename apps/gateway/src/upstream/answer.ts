@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@acsp/errors';
+import type { OpenStreams } from '@acsp/http';
 import type { Exchange } from '../exchange.js';
 
 /** Headers of the connection between gateway and service, and those that the gateway sets itself. */
@@ -9,7 +10,7 @@ const ownHeaders = new Set([
 ]);
 
 /** Passes a service's answer on as it comes in. When it breaks off there, it breaks off here; throws SERVICE_UNAVAILABLE when it already has. */
-export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void {
+export function streamAnswer(exchange: Exchange, answer: IncomingMessage, streams: OpenStreams): void {
   const { response, headers } = exchange;
   if (response.destroyed) {
     answer.destroy();
@@ -25,8 +26,24 @@ export function streamAnswer(exchange: Exchange, answer: IncomingMessage): void 
   answer.once('error', () => response.destroy());
   response.once('close', () => answer.destroy());
   response.writeHead(statusCode, headers);
-  if (isEventStream(answer)) response.flushHeaders();
   answer.pipe(response);
+  if (isEventStream(answer)) endWith(streams, answer, response);
+}
+
+/** A service that stops at the same time ends its streams itself, and says so to their clients. */
+const closingMs = 250;
+
+/** When the gateway stops, its event streams end at once: their clients resume at another one, and a stream by itself lasts for minutes. */
+function endWith(streams: OpenStreams, answer: IncomingMessage, response: ServerResponse): void {
+  response.flushHeaders();
+  const end = () => {
+    setTimeout(() => {
+      answer.unpipe(response);
+      response.end();
+    }, closingMs).unref();
+  };
+  streams.add(end);
+  response.once('close', () => streams.delete(end));
 }
 
 const isEventStream = ({ headers }: IncomingMessage) => /^text\/event-stream\b/i.test(headers['content-type'] ?? '');

@@ -5,7 +5,7 @@ import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { Bounds, Feed, FeedListener } from '../feed.js';
 import { toFeedMessage, toHeaders, toSent } from './feed-message.js';
 import { readFeed, readLatest } from './feed-pages.js';
-import { asUnavailable, linkMs, type NatsLink } from './link.js';
+import { asUnavailable, flush, linkMs, type NatsLink } from './link.js';
 import { sendAll } from './publish.js';
 import { feedStream, liveSubject } from './streams.js';
 
@@ -68,7 +68,7 @@ function createLive(consuming: Reconnecting<NatsLink>, log: Log) {
     const before = [...feeds].filter(([, heard]) => heard.link !== link);
     for (const [feed, heard] of before)
       Object.assign(heard, { link, subscription: open(link, feed, heard.listeners) } satisfies Partial<Audience>);
-    await link.nats.flush();
+    await flush(link);
     for (const [, { listeners }] of before) for (const listener of listeners) listener.onGap();
     await orAborted(link.nats.closed(), signal);
   });
@@ -89,7 +89,7 @@ function createLive(consuming: Reconnecting<NatsLink>, log: Log) {
         feeds.delete(feed);
       };
       try {
-        await link.nats.flush();
+        await flush(link);
       } catch (error) {
         end();
         return asUnavailable(error);

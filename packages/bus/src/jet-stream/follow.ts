@@ -11,7 +11,7 @@ import {
 import { nanos } from '@nats-io/transport-node';
 import type { Delivery, Subscription } from '../bus.js';
 import { coveringPattern, subjectMatcher } from '../subject.js';
-import type { NatsLink } from './link.js';
+import { flush, type NatsLink } from './link.js';
 import { eventStream, orUndefined } from './streams.js';
 
 /** Unacknowledged events of a parallel consumer, in all replicas together. */
@@ -46,7 +46,7 @@ export async function followStream(link: NatsLink, subscription: Subscription, f
       clearInterval(keeping);
     }
   }
-  if (!link.nats.isClosed()) await link.nats.flush();
+  if (!link.nats.isClosed()) await flush(link).catch(() => {});
 }
 
 /** Fetches one message at a time: a replica that fetched more would keep them from the others while its handler runs. */

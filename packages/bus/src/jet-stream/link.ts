@@ -55,3 +55,11 @@ export const linkMs = 2_000;
 export function asUnavailable(cause: unknown): never {
   throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The broker does not answer', cause });
 }
+
+/** Resolves once the broker has got what was sent before. Rejects where the connection ends first: the library's own flush would wait for ever. */
+export async function flush({ nats }: NatsLink): Promise<void> {
+  const closed = nats.closed().then(() => {
+    throw new Error('The connection was closed');
+  });
+  await Promise.race([nats.flush(), closed]);
+}

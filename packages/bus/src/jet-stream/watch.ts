@@ -4,7 +4,7 @@ import { orAborted } from '@acsp/time';
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Msg } from '@nats-io/transport-node';
 import type { Watcher } from '../bus.js';
-import type { NatsLink } from './link.js';
+import { flush, type NatsLink } from './link.js';
 
 export interface WatchOptions {
   readonly link: NatsLink;
@@ -14,7 +14,8 @@ export interface WatchOptions {
 }
 
 /** Listens on the plain subjects, past the stream, which is the fastest way; a watcher needs no event that it misses. */
-export async function watchOn({ link: { nats }, watcher, log, signal }: WatchOptions): Promise<void> {
+export async function watchOn({ link, watcher, log, signal }: WatchOptions): Promise<void> {
+  const { nats } = link;
   const callback = (error: Error | null, message: Msg) => {
     try {
       if (error) throw error;
@@ -24,7 +25,7 @@ export async function watchOn({ link: { nats }, watcher, log, signal }: WatchOpt
     }
   };
   const subscriptions = watcher.subjects.map((subject) => nats.subscribe(subject, { callback }));
-  await nats.flush();
+  await flush(link);
   watcher.onLive?.(true);
   await orAborted(nats.closed(), signal);
   for (const subscription of subscriptions) subscription.unsubscribe();
