@@ -125,7 +125,9 @@ export function keepsFeeds({ name, replica, broker }: Harness): void {
     await feed.append([message('before')]);
     await eventually(() => listening.messages.length === 1);
     await broker().kill();
-    await expect(feed.append([message('lost')])).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await eventually(() =>
+      expect(feed.append([message('lost')])).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' }),
+    );
     await broker().restart();
     const writer = replica().bus.feed;
     await eventually(async () => {

@@ -17,9 +17,12 @@ export function survivesOutages({ broker, name, replica }: Harness): void {
     await broker().kill();
     try {
       await eventually(() => expect(bus.ready()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' }));
-      const startedAt = Date.now();
-      await expect(bus.publish(name(), [taskEvent('lost')])).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(Date.now() - startedAt).toBeLessThan(3_000);
+      // A process of the killed server may live a moment longer.
+      await eventually(async () => {
+        const startedAt = Date.now();
+        await expect(bus.publish(name(), [taskEvent('lost')])).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+        expect(Date.now() - startedAt).toBeLessThan(3_000);
+      });
     } finally {
       await broker().restart();
     }
