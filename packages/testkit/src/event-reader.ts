@@ -7,7 +7,7 @@ export interface SeenEvent {
 }
 
 export interface EventReader {
-  /** What has come so far. */
+  /** The events so far. */
   readonly events: readonly SeenEvent[];
   /** The id of the last event that had one. */
   lastId(): string | undefined;

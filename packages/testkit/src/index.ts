@@ -1,5 +1,6 @@
 /** The ground of tests: servers that a run shares, a database for each file, a whole service, and waiting without sleeps. */
 export { type LocalServer, spawnSource } from '@acsp/local';
+export { type BesideIdentityOptions, startBesideIdentity } from './beside-identity.js';
 export { type TestClock, testClock } from './clock.js';
 export { type TestDatabase, testDatabase } from './database.js';
 export { deletionOf } from './deletion.js';
