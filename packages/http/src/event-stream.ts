@@ -121,9 +121,8 @@ export async function sendEvents(
   events: AsyncIterable<StreamedEvent> | PushedEvents,
   { own, streams }: { readonly own: Readonly<Record<string, string>>; readonly streams: OpenStreams },
 ): Promise<void> {
-  if (push in events && response.req.method !== 'HEAD')
-    return sendPushed(response, await events[push](sinkOf(response, own)), streams);
   if (response.req.method === 'HEAD') return sendHead(response, own);
+  if (push in events) return sendPushed(response, await events[push](sinkOf(response, own)), streams);
   for await (const event of events) {
     if (response.destroyed) break;
     begin(response, own);
