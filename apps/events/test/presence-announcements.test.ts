@@ -1,11 +1,10 @@
-import type { FeedMessage } from '@acsp/bus';
 import type { Agent } from '@acsp/operation';
 import { describeWith, eventually, type LocalServer, metric, ownRedis, type TestClock, testClock } from '@acsp/testkit';
 import { lifeOf, memberOf, writeSeen } from '../src/presence/records.js';
 import { agent, type Events, startEvents } from './harness.js';
-import { presencesOf } from './presences.js';
+import { presencesOf, signals, watching } from './presences.js';
 
-// What watchers are told of an agent, by two replicas on one database and one store.
+// Watchers hear this of an agent, by two replicas on one database and one store.
 
 describe('on PostgreSQL', () => suite(async () => undefined));
 
@@ -220,24 +219,9 @@ function suite(startRedis: () => Promise<string | undefined>) {
   });
 
   describe('watchers are shown a sign of life', () => {
-    async function watching<T>(one: Agent, run: (heard: FeedMessage[]) => Promise<T>): Promise<T> {
-      const heard: FeedMessage[] = [];
-      const subscriptions = await Promise.all(
-        replicas.map(({ bus }) =>
-          bus.feed.subscribe(`presence:${one.aid}`, { onMessage: (message) => heard.push(message), onGap() {} }),
-        ),
-      );
-      try {
-        return await run(heard);
-      } finally {
-        for (const subscription of subscriptions) subscription[Symbol.dispose]();
-      }
-    }
-    const signals = (heard: readonly FeedMessage[]) => heard.filter(({ event }) => event === 'hb_signal');
-
     test('once in 30 seconds, however many heartbeats come in both replicas, and it is not kept', async () => {
       const bob = agent('Bob');
-      await watching(bob, async (heard) => {
+      await watching(replicas, bob, async (heard) => {
         await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? here : there).beat(bob, { status: 'busy' })));
         // Both subscriptions hear it.
         await eventually(() => signals(heard).length >= 2);
@@ -253,7 +237,7 @@ function suite(startRedis: () => Promise<string | undefined>) {
 
     test('by heartbeats only, and not by one that says that it is offline', async () => {
       const bob = agent('Bob');
-      await watching(bob, async (heard) => {
+      await watching(replicas, bob, async (heard) => {
         await here.set(bob, 'online');
         await told([bob], 'online');
         await here.beat(bob, { status: 'offline' });

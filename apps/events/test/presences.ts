@@ -1,3 +1,4 @@
+import type { FeedMessage } from '@acsp/bus';
 import type { Agent } from '@acsp/operation';
 import type { Answer, Events } from './harness.js';
 
@@ -24,3 +25,21 @@ export function presencesOf(events: Events) {
 const scheduler = { name: '', via: 'internal', requestId: 'test' } as const;
 
 export const codeOf = ({ status, body }: Answer): string => `${status} ${body.code ?? body.status ?? ''}`.trim();
+
+/** Gives what is heard in the feed of an agent by a subscription in each replica. */
+export async function watching<T>(
+  replicas: readonly Events[],
+  { aid }: Agent,
+  run: (heard: FeedMessage[]) => Promise<T>,
+): Promise<T> {
+  const heard: FeedMessage[] = [];
+  const listener = { onMessage: (message: FeedMessage) => void heard.push(message), onGap() {} };
+  const subscriptions = await Promise.all(replicas.map(({ bus }) => bus.feed.subscribe(`presence:${aid}`, listener)));
+  try {
+    return await run(heard);
+  } finally {
+    for (const subscription of subscriptions) subscription[Symbol.dispose]();
+  }
+}
+
+export const signals = (heard: readonly FeedMessage[]) => heard.filter(({ event }) => event === 'hb_signal');

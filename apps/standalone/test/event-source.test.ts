@@ -6,7 +6,7 @@ import { startWorld, type World } from './harness.js';
 import { eventToken, radioUrl, shortToken } from './radio/event-token.js';
 import { talk } from './radio/talk.js';
 
-// What Node programs take in place of a browser's EventSource. It knows one URL, and comes back to it after each end, with the id that it had last.
+// Node programs take this in place of a browser's EventSource. It knows one URL, and comes back to it after each end, with the id that it had last.
 
 const program = fileURLToPath(new URL('radio/event-source.mjs', import.meta.url));
 const closings = 4;

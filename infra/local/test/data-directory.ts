@@ -8,7 +8,7 @@ import pg from 'pg';
 import { startPostgres } from '../src/embedded-postgres.js';
 
 export interface DataDirectory {
-  /** Of the present test. */
+  /** The directory of the present test. */
   readonly path: string;
 }
 

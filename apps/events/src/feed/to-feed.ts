@@ -12,7 +12,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 
 type Shown = Pick<NewMessage, 'event' | 'channel'> & { readonly data: object };
 
-/** What agents see of an event, by its noun (decisions 6.3). Events of other nouns are between services. */
+/** Agents see this of an event, by its noun (decisions 6.3). Events of other nouns are between services. */
 const shownOf: Readonly<Record<string, (event: Event) => Shown>> = {
   message(event) {
     const { message_id, from_aid, from_name, content, msg_type, thread_id } = payloadOf(MessageEventSchema, event);

@@ -4,17 +4,18 @@ import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
 import { listFeeds } from '../feed/list.js';
 import { agentFeed, channelFeed, globalFeed, presenceFeeds } from '../feed/names.js';
+import { lifeOf } from '../presence/records.js';
 
-/** What the caller has missed: of its own feed, the channels that it is a member of, and the agents that it watches. */
+/** The events that the caller has missed: of its own feed, the channels that it is a member of, and the agents that it watches. */
 export const listEvents = byAgent(
   fieldsOf(ListEventsRequestSchema)({
     aid: aid().optional(),
     after: eventIdField.optional(),
     limit: queryInteger(1, 500).default(100),
   }),
-  async (context: Context, { after, limit }, { aid, registeredAt = 0 }, { reply }) => {
+  async (context: Context, { after, limit }, caller, { reply }) => {
     const { bus, messaging, database } = context;
-    const since = new Date(registeredAt);
+    const { aid, since } = lifeOf(caller);
     const [{ channels }, watch] = await Promise.all([
       messaging.findChannels({ aid, registered_at: since, names: [] }),
       database.prisma.presenceWatch.findUnique({ where: { aid_since: { aid, since } } }),

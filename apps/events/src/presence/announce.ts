@@ -1,5 +1,6 @@
 import { newId } from '@acsp/database';
 import type { Context } from '../context.js';
+import { presenceFeed } from '../feed/names.js';
 import { type Life, readAnnounced, readSeen, writeAnnounced } from './records.js';
 import { type Announcement, decideAnnouncement, type Status, statusAt } from './rules.js';
 
@@ -47,7 +48,7 @@ async function announceLocked(context: Context, lives: readonly Life[]): Promise
     const news = pending.filter(({ announcement }) => announcement === 'announce');
     await context.bus.feed.append(
       news.map(({ life: { aid }, status, last_seen }) => ({
-        ...{ feed: feedOf(aid), id: newId(), event: 'presence', created_at: now },
+        ...{ feed: presenceFeed(aid), id: newId(), event: 'presence', created_at: now },
         data: JSON.stringify({ aid, status, last_seen }),
       })),
     );
@@ -56,8 +57,6 @@ async function announceLocked(context: Context, lives: readonly Life[]): Promise
     await Promise.all(lives.map((life) => context.store.delete(lockKey(life))));
   }
 }
-
-export const feedOf = (aid: string): string => `presence:${aid}`;
 
 async function findPending(context: Context, lives: readonly Life[]): Promise<Pending[]> {
   const now = context.clock.now();

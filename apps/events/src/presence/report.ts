@@ -5,7 +5,8 @@ import { counter } from '@acsp/telemetry';
 import { within } from '@acsp/time';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
-import { announce, feedOf } from './announce.js';
+import { presenceFeed } from '../feed/names.js';
+import { announce } from './announce.js';
 import { lifeOf, memberOf, readSeen, type SeenRecord, writeSeen } from './records.js';
 import { goodForSeconds, type Status, signalSeconds } from './rules.js';
 
@@ -54,5 +55,11 @@ export async function report(
 async function showSignal({ store, bus }: Context, { aid }: Agent, { status, last_seen }: SeenRecord): Promise<void> {
   if (!(await store.add(`signal ${aid}`, '', signalSeconds))) return;
   const data = JSON.stringify({ aid, status, ts: last_seen });
-  await bus.feed.publishEphemeral({ feed: feedOf(aid), id: newId(), event: 'hb_signal', data, created_at: last_seen });
+  await bus.feed.publishEphemeral({
+    feed: presenceFeed(aid),
+    id: newId(),
+    event: 'hb_signal',
+    data,
+    created_at: last_seen,
+  });
 }

@@ -157,7 +157,7 @@ test('a backlog is written no faster than its reader takes it, and closes nobody
   hub.add(stream.radio);
   await hub.subscribe(stream.radio, [feedName]);
   jest.useRealTimers();
-  // What was written waits until the test takes it.
+  // Written events wait until the test takes them.
   Object.defineProperty(stream.state, 'waiting', { get: () => (stream.written.length - taken) * 30_000 });
   let taken = 0;
   hub.startReplay(stream.radio, 120);

@@ -32,7 +32,7 @@ interface HubOptions {
 
 /** A reader that has so much before it is closed; it resumes. */
 const maxWaiting = 2 ** 20;
-/** What is held for a stream that catches up, so that it can be written at once. */
+/** Messages that are held for a stream which catches up are no longer than this together, so that they can be written at once. */
 const maxBehindLength = 2 ** 18;
 const heartbeatSeconds = 15;
 
@@ -90,7 +90,7 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
 /** True where the stream still catches up: then the message waits, or is read again. */
 function holdBack({ behind }: Radio, item: Item): boolean {
   if (behind === undefined) return false;
-  // What the feed does not keep is of the moment.
+  // An ephemeral message is of the moment.
   if (item.position === undefined || behind.again) return true;
   behind.length += item.event.data.length;
   if (behind.length <= maxBehindLength) behind.items.push(item);

@@ -14,20 +14,20 @@ export interface Radio extends Pick<Grant, 'token_id' | 'aid' | 'since'> {
   watch_id: string | undefined;
   /** Everything of its feeds up to here has been written; undefined before it begins. */
   position: number | undefined;
-  /** What came while the stream catches up; undefined once it is live. */
+  /** Messages that came while the stream catches up; undefined once it is live. */
   behind: Behind | undefined;
   /** In milliseconds since 1970. */
   endsAt: number;
   /** The second of each 15 in which its heartbeat is due. */
   readonly slot: number;
-  /** What it was opened with has changed before its feeds were subscribed. */
+  /** Its channels or its watch list have changed before its feeds were subscribed. */
   stale: boolean;
   closed: boolean;
 }
 
 export interface Behind {
   readonly items: Item[];
-  /** Of their data together. */
+  /** The length of their data together. */
   length: number;
   /** More came than is held, or was missed: the feed is to be read again. */
   again: boolean;

@@ -29,10 +29,11 @@ export const listThreads = byAgent(
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     // A page without rows says no total, unless it is the first.
-    const [any] = found.length > 0 || after === undefined ? found : await read(context, { aid, status, limit: 1, now });
+    const [counted] =
+      found.length > 0 || after === undefined ? found : await read(context, { aid, status, limit: 1, now });
     return {
       threads: rows.map((row) => presentThread(row, now)),
-      total: any?.total ?? 0,
+      total: counted?.total ?? 0,
       next_cursor: last !== undefined && found.length > limit ? cursorOf(last) : null,
     };
   },

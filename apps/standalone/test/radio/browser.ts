@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** What the page is to do. */
+/** The task of the page. */
 export interface Setup {
   /** The URL below which everything is. */
   readonly api: string;
@@ -17,7 +17,7 @@ export interface Setup {
   readonly radio: string;
 }
 
-/** What the page has seen by now. */
+/** The events that the page has seen by now. */
 export interface Seen {
   readonly answers: readonly {
     readonly path: string;

@@ -13,7 +13,7 @@ export interface SwarmOptions {
 
 /** Publishers that send direct messages and post to a channel, and listeners that are cut again and again. */
 export interface Swarm {
-  /** What was answered 201 so far. */
+  /** The number of messages that were answered 201 so far. */
   sent(): number;
   /** How often streams were opened. */
   opened(): number;
@@ -38,7 +38,7 @@ export async function startSwarm({ urls, publishers, listeners, agents }: SwarmO
     const { body } = await caller.call(agent, 'POST /events/token', { aid: agent.aid });
     streams.push(startListener(agent, { urls, token: body.token, channels: 'global,swarm' }));
   }
-  // What was sent before a stream was open for the first time is none of its business.
+  // A stream need not see messages from before it was open for the first time.
   const stopStreams = () => Promise.all(streams.map((stream) => stream.stop()));
   await eventually(() => streams.every(({ opened }) => opened() > 0), { timeoutMs: 20_000 }).catch(async (error) => {
     await stopStreams();

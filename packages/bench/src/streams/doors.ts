@@ -5,7 +5,7 @@ import type { Account } from '../scenarios/scenario.js';
 import type { Distributed } from '../sides/distributed.js';
 import { principalSecret } from '../sides/settings.js';
 
-/** Where streams are opened. */
+/** The place where streams are opened. */
 export interface Door {
   readonly title: string;
   readonly url: string;

@@ -10,7 +10,7 @@ import type { Distributed } from '../sides/distributed.js';
 import { type Door, requestsFor } from './doors.js';
 import type { ClientAnswer, ClientOrder } from './stream-client.js';
 
-/** What so many open streams cost one process of the events service. */
+/** The cost of so many open streams for one process of the events service. */
 export interface StreamFigures {
   readonly title: string;
   readonly streams: number;
@@ -22,7 +22,7 @@ export interface StreamFigures {
   /** CPU time that a post takes in the events service and in the client. */
   readonly eventsMs: number;
   readonly clientMs: number;
-  /** Of a core, while nothing but heartbeats is sent. */
+  /** The share of a core while nothing but heartbeats is sent. */
   readonly heartbeatPercent: number;
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 // A process of its own that holds thousands of streams: bare sockets, which share one buffer to read into. Its parent gives orders one by one.
 
-/** What the parent sends. */
+/** A message of the parent. */
 export type ClientOrder =
   | {
       readonly kind: 'open';
