@@ -31,7 +31,8 @@ export interface NewMessage {
   readonly created_at: Date;
 }
 
-export interface FeedMessage extends Omit<NewMessage, 'id'> {
+export interface FeedMessage extends Omit<NewMessage, 'id' | 'channel'> {
+  readonly channel: string | null;
   /** Undefined where the message is ephemeral. */
   readonly position: number | undefined;
 }

@@ -17,7 +17,7 @@ let ended: Radio[];
 let hub: Hub;
 
 const message = (position: number | undefined, data = `"${position}"`): FeedMessage => ({
-  ...{ position, feed: feedName, event: 'message', data, created_at: new Date(0) },
+  ...{ position, feed: feedName, event: 'message', channel: null, data, created_at: new Date(0) },
 });
 
 beforeEach(() => {

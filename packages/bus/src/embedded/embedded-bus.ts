@@ -7,6 +7,7 @@ import { expiredFeed, feedRows } from './feed.js';
 import { followRows } from './follow.js';
 import { publishRows } from './publish.js';
 import { readRowsFrom } from './read-from.js';
+import { storedMessages } from './stored-messages.js';
 import { watchRows } from './watch.js';
 
 export interface EmbeddedBusOptions {
@@ -26,7 +27,7 @@ const expiredMessages: ExpiredRows = {
 /** The bus in tables of PostgreSQL, for one machine. Any number of buses may share a database; those in other processes are seen once a second. */
 export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
   const postgres = openPostgres({ url: databaseUrl, name: 'bus', migrations, poolSize: 4, log });
-  const context = { ...postgres, databaseUrl, log };
+  const context = { ...postgres, messages: storedMessages(postgres.pool), databaseUrl, log };
   const rows = [expiredMessages, expiredFeed];
   const expiry = deleteExpiredPeriodically(postgres, { name: 'old messages', rows, log });
   const feed = feedRows(context);

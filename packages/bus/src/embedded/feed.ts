@@ -11,10 +11,10 @@ import {
   maxLatestLength,
   type NewMessage,
 } from '../feed.js';
-import { announce, onAnnouncement } from './announcements.js';
 import { pollMs } from './follow.js';
 
 const answerMs = 2_000;
+const pageSize = 500;
 
 /** The statement takes the lock before it takes positions, so positions become visible in order. The sort puts the lock first. */
 const insert = `INSERT INTO bus.feed (feed, id, event, channel, data, created_at)
@@ -23,11 +23,12 @@ const insert = `INSERT INTO bus.feed (feed, id, event, channel, data, created_at
     unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
       WITH ORDINALITY AS batch (feed, id, event, channel, data, created_at, ordinal)
   ORDER BY ordinal
-  ON CONFLICT (id, feed) DO NOTHING`;
+  ON CONFLICT (id, feed) DO NOTHING
+  RETURNING position::float8`;
 
 const columns = 'position::float8, feed, event, channel, data, created_at';
 // By the column of the table: the output of the same name is a float, which no index has in order.
-const ofAll = `SELECT ${columns} FROM bus.feed WHERE position > $1 ORDER BY feed.position LIMIT 500`;
+const ofAll = `SELECT ${columns} FROM bus.feed WHERE position > $1 ORDER BY feed.position LIMIT ${pageSize}`;
 
 // One index scan a feed: a single scan by position would read the rows of all other feeds.
 const ofFeeds = `SELECT row.* FROM unnest($1::text[]) AS wanted (name), LATERAL (
@@ -57,17 +58,15 @@ interface Source extends Pick<Postgres, 'pool' | 'migrated'> {
   readonly log: Log;
 }
 
-/** Ephemeral messages stay within this process. */
-const ephemeral = new EventEmitter().setMaxListeners(0);
+/** What this process appends, and ephemeral messages, which stay within it; the name is that of the database. */
+const announcements = new EventEmitter().setMaxListeners(0);
 
 /** The feeds in a table. One reader a process takes the new rows of all feeds, as soon as somebody subscribes. */
 export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & AsyncDisposable {
   const listeners: Listeners = new Map();
-  const topic = `feed of ${databaseUrl}`;
   const give = (message: FeedMessage) => {
     for (const listener of listeners.get(message.feed) ?? []) listener.onMessage(message);
   };
-  ephemeral.on(topic, give);
 
   async function query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
     try {
@@ -81,19 +80,19 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
 
   const share = createCoalesce<Bounds>();
   const bounds = () => share('', async () => (await query<Bounds>('feed ends', ends, []))[0] ?? none);
-  const reader = createReader({ bounds, topic, log }, async (after) => {
-    const rows = await query<FeedMessage>('feed after', ofAll, [after]);
-    for (const row of rows) give(row);
-    return rows.at(-1)?.position;
-  });
+  const after = (position: number) => query<Appended>('feed after', ofAll, [position]);
+  const reader = createReader({ bounds, after, give, log });
+  announcements.on(databaseUrl, reader.offer);
   return {
     async append(messages) {
       if (messages.length === 0) return;
-      await query('feed append', insert, toColumns(messages));
-      announce(topic);
+      const positions = await query<{ position: number }>('feed append', insert, toColumns(messages));
+      const page = messages.map((message, index) => toFeedMessage(message, positions[index]?.position));
+      // Where some had been appended before, who is which is not known.
+      announcements.emit(databaseUrl, positions.length === messages.length ? page : []);
     },
     async publishEphemeral(message) {
-      ephemeral.emit(topic, { ...message, position: undefined });
+      announcements.emit(databaseUrl, [toFeedMessage(message, undefined)]);
     },
     bounds,
     read: (feeds, { after, upTo, limit }) => query<FeedMessage>('feed read', ofFeeds, [feeds, after, upTo, limit]),
@@ -105,7 +104,7 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
       return listen(listeners, feed, listener);
     },
     async [Symbol.asyncDispose]() {
-      ephemeral.off(topic, give);
+      announcements.off(databaseUrl, reader.offer);
       await reader[Symbol.asyncDispose]();
     },
   };
@@ -115,6 +114,12 @@ const none: Bounds = { first: 1, last: 0 };
 
 /** The listeners of this process by feed. */
 type Listeners = Map<string, Set<FeedListener>>;
+
+const toFeedMessage = ({ id: _id, channel, ...message }: NewMessage, position: number | undefined): FeedMessage => ({
+  ...message,
+  channel: channel ?? null,
+  position,
+});
 
 const toColumns = (messages: readonly NewMessage[]) => [
   messages.map(({ feed }) => feed),
@@ -136,23 +141,23 @@ function listen(listeners: Listeners, feed: string, listener: FeedListener): Dis
   };
 }
 
+type Appended = FeedMessage & { readonly position: number };
+
 interface Reader extends AsyncDisposable {
   /** Resolves once the reader has a position, from which on it misses nothing: an outage only makes it wait. */
   started(): Promise<void>;
+  /** Gives what this process has just announced; where something of another process may come before it, the reader reads. */
+  offer(page: readonly FeedMessage[]): void;
 }
 
 interface Reading extends Pick<Feed, 'bounds'> {
-  readonly topic: string;
+  readonly after: (position: number) => Promise<Appended[]>;
+  readonly give: (message: FeedMessage) => void;
   readonly log: Log;
 }
 
-/** `readAfter` answers the position of the last row that it found. */
-function createReader(
-  { bounds, topic, log }: Reading,
-  readAfter: (position: number) => Promise<number | undefined>,
-): Reader {
+function createReader({ bounds, after, give, log }: Reading): Reader {
   const wake = createWake();
-  const stopListening = onAnnouncement(topic, wake.wake);
   let position: number | undefined;
   let running: AsyncDisposable | undefined;
   let setStarted = () => {};
@@ -163,18 +168,31 @@ function createReader(
     position ??= (await bounds()).last;
     setStarted();
     while (!signal.aborted) {
-      const found: number | undefined = await readAfter(position);
-      position = found ?? position;
-      if (found === undefined) await orAborted(wake.wait(pollMs), signal);
+      const page = await after(position);
+      // Meanwhile some of them may have been offered.
+      for (const message of page) if (message.position > position) advance(message);
+      if (page.length < pageSize) await orAborted(wake.wait(pollMs), signal);
     }
+  }
+  function advance(message: Appended): void {
+    position = message.position;
+    give(message);
   }
   return {
     started() {
       running ??= keepRunning('feed', log, follow);
       return started;
     },
+    offer(page) {
+      if (page.length === 0) wake.wake();
+      for (const message of page) {
+        if (message.position === undefined) give(message);
+        // Positions are taken under a lock: between this message and the one that has the position before it there is none.
+        else if (position !== undefined && message.position === position + 1) advance(message as Appended);
+        else wake.wake();
+      }
+    },
     async [Symbol.asyncDispose]() {
-      stopListening();
       const stopped = running?.[Symbol.asyncDispose]();
       wake.wake();
       await stopped;

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { Delivery, Subscription, Take } from '../bus.js';
 import { subjectMatcher } from '../subject.js';
 import { onAnnouncement } from './announcements.js';
-import { readAfter, type StoredMessage } from './stored-message.js';
+import { pageSize, type StoredMessage, type StoredMessages } from './stored-messages.js';
 
 /** How often a bus looks for what was published by another process. */
 export const pollMs = 1_000;
@@ -19,30 +19,35 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-type Follower = Pick<Postgres, 'session' | 'migrated'> & { readonly databaseUrl: string };
+interface Follower extends Pick<Postgres, 'session' | 'migrated'> {
+  readonly databaseUrl: string;
+  readonly messages: StoredMessages;
+}
 
 /** One process at a time follows a name, under its lock. */
 export async function followRows(follower: Follower, subscription: Subscription, following: Following): Promise<void> {
-  const { databaseUrl, session, migrated } = follower;
+  const { databaseUrl, session, migrated, messages } = follower;
   const { take, signal } = following;
   await orAborted(migrated, signal);
   const leading = session.lead(`bus.consumer.${subscription.name}`, async (client, ended) => {
     const wake = createWake();
     const stopListening = onAnnouncement(databaseUrl, wake.wake);
     ended.addEventListener('abort', wake.wake);
-    await read(client, subscription, { take, signal: ended, wait: wake.wait }).finally(stopListening);
+    await read(client, subscription, { take, signal: ended, wait: wake.wait, after: messages.after }).finally(
+      stopListening,
+    );
   });
   if (!signal.aborted) await once(signal, 'abort');
   await leading[Symbol.asyncDispose]();
 }
 
-interface Reading extends Following {
+interface Reading extends Following, Pick<StoredMessages, 'after'> {
   /** Waits until another message may be there. */
   readonly wait: (timeoutMs: number) => Promise<void>;
 }
 
 async function read(client: pg.Client, { name, subjects, start }: Subscription, reading: Reading): Promise<void> {
-  const { take, signal, wait } = reading;
+  const { take, signal, wait, after } = reading;
   const fits = subjectMatcher(subjects);
   let position = await startPosition(client, name, start);
   let saved = { position, at: Date.now() };
@@ -54,14 +59,14 @@ async function read(client: pg.Client, { name, subjects, start }: Subscription, 
   };
   try {
     while (!signal.aborted) {
-      const messages = await readAfter(client, position);
-      for (const message of messages) {
+      const page = await after(position);
+      for (const message of page) {
         if (signal.aborted) break;
         if (fits(message.subject)) await take(toDelivery(message), signal);
         position = message.position;
         if (Date.now() - saved.at >= saveMs) await save();
       }
-      if (messages.length > 0) continue;
+      if (page.length === pageSize) continue;
       if (Date.now() - saved.at >= saveMs) await save();
       await wait(saved.position === position ? pollMs : saveMs);
     }

@@ -6,36 +6,53 @@ import { within } from '@acsp/time';
 import { toBinary } from '@bufbuild/protobuf';
 import { subjectOf } from '../subject.js';
 import { announce } from './announcements.js';
+import type { StoredMessages } from './stored-messages.js';
 
 const startMs = 2_000;
 
-/** The statement takes the lock before it takes positions, so positions follow the order of commits. The sort puts the lock first. */
+/**
+ * The statement takes the lock before it takes positions, so positions follow the order of commits. The sort puts the lock first.
+ * The commit does not wait for the disk: the services' databases are on the same server, whose log is one, so a crash that loses the messages
+ * loses what came later too: the mark in the outbox, the positions of consumers, the feed.
+ */
 const insert = `INSERT INTO bus.messages (id, subject, event, traceparent)
   SELECT id, subject, event, $4
-  FROM (SELECT pg_advisory_xact_lock(hashtext('bus.messages'))) AS lock,
+  FROM (SELECT pg_advisory_xact_lock(hashtext('bus.messages')), set_config('synchronous_commit', 'off', true)) AS lock,
     unnest($1::uuid[], $2::text[], $3::bytea[]) WITH ORDINALITY AS batch (id, subject, event, ordinal)
   ORDER BY ordinal
-  ON CONFLICT (id) DO NOTHING`;
+  ON CONFLICT (id) DO NOTHING
+  RETURNING position`;
 
 interface Publisher extends Pick<Postgres, 'pool' | 'migrated'> {
   readonly databaseUrl: string;
+  readonly messages: StoredMessages;
 }
 
 export async function publishRows(publisher: Publisher, service: string, events: readonly Event[]): Promise<void> {
-  const { pool, migrated, databaseUrl } = publisher;
+  const { pool, migrated, databaseUrl, messages } = publisher;
   try {
     await span(`publish ${service}`, { kind: 'producer' }, async () => {
-      const trace: Record<string, string> = {};
-      injectTrace(trace);
+      const carrier: Record<string, string> = {};
+      injectTrace(carrier);
+      const traceparent = carrier.traceparent ?? null;
+      const rows = events.map((event) => ({
+        subject: subjectOf(service, event.type),
+        event: Buffer.from(toBinary(EventSchema, event)),
+        traceparent,
+      }));
       const values = [
-        events.map((event) => event.id),
-        events.map((event) => subjectOf(service, event.type)),
-        events.map((event) => Buffer.from(toBinary(EventSchema, event))),
-        trace.traceparent ?? null,
+        events.map(({ id }) => id),
+        rows.map(({ subject }) => subject),
+        rows.map(({ event }) => event),
+        traceparent,
       ];
       // The tables are missing at the first start only; afterwards the promise has resolved.
       await within(startMs, 'Migrating the bus', migrated);
-      await pool.query({ name: 'publish', text: insert, values });
+      const inserted = await pool.query<{ position: string }>({ name: 'publish', text: insert, values });
+      const positions = inserted.rows.map(({ position }) => position);
+      // Where some had been published before, who is which is not known.
+      if (positions.length === rows.length)
+        messages.published(rows.map((row, index) => ({ ...row, position: positions[index] ?? '' })));
     });
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The bus did not take the events', cause });

@@ -5,10 +5,11 @@ import { fromBinary } from '@bufbuild/protobuf';
 import type { TakeBatch } from '../bus.js';
 import { onAnnouncement } from './announcements.js';
 import { pollMs } from './follow.js';
-import { lastPosition, readAfter } from './stored-message.js';
+import { pageSize, type StoredMessages } from './stored-messages.js';
 
-interface Source extends Pick<Postgres, 'pool' | 'migrated'> {
+interface Source extends Pick<Postgres, 'migrated'> {
   readonly databaseUrl: string;
+  readonly messages: StoredMessages;
 }
 
 interface Reading {
@@ -21,22 +22,19 @@ export async function readRowsFrom(
   after: string | undefined,
   { take, signal }: Reading,
 ): Promise<void> {
-  const { pool, migrated, databaseUrl } = source;
+  const { messages, migrated, databaseUrl } = source;
   const wake = createWake();
   const stopListening = onAnnouncement(databaseUrl, wake.wake);
   signal.addEventListener('abort', wake.wake);
   try {
     await orAborted(migrated, signal);
-    let position = after !== undefined && BigInt(after) <= BigInt(await lastPosition(pool)) ? after : '0';
+    let position = after !== undefined && BigInt(after) <= BigInt(await messages.last()) ? after : '0';
     while (!signal.aborted) {
-      const messages = await readAfter(pool, position);
-      position = messages.at(-1)?.position ?? position;
-      if (messages.length === 0) await wake.wait(pollMs);
-      else
-        await take(
-          messages.map(({ event }) => fromBinary(EventSchema, event)),
-          position,
-        );
+      const page = await messages.after(position);
+      position = page.at(-1)?.position ?? position;
+      const events = page.map(({ event }) => fromBinary(EventSchema, event));
+      if (events.length > 0) await take(events, position);
+      if (events.length < pageSize) await wake.wait(pollMs);
     }
   } finally {
     stopListening();

@@ -7,29 +7,33 @@ import type { Watcher } from '../bus.js';
 import { subjectMatcher } from '../subject.js';
 import { onAnnouncement } from './announcements.js';
 import { pollMs } from './follow.js';
-import { lastPosition, readAfter, type StoredMessage } from './stored-message.js';
+import { pageSize, type StoredMessage, type StoredMessages } from './stored-messages.js';
 
-type Source = Pick<Postgres, 'pool' | 'migrated'> & { readonly databaseUrl: string; readonly log: Log };
+interface Source extends Pick<Postgres, 'migrated'> {
+  readonly databaseUrl: string;
+  readonly messages: StoredMessages;
+  readonly log: Log;
+}
 
-export function watchRows({ pool, migrated, databaseUrl, log }: Source, watcher: Watcher): AsyncDisposable {
+export function watchRows({ messages, migrated, databaseUrl, log }: Source, watcher: Watcher): AsyncDisposable {
   const fits = subjectMatcher(watcher.subjects);
   const wake = createWake();
   const stopListening = onAnnouncement(databaseUrl, wake.wake);
 
   async function follow(signal: AbortSignal): Promise<void> {
     await orAborted(migrated, signal);
-    let position = await lastPosition(pool);
+    let position = await messages.last();
     let live = false;
     try {
       while (!signal.aborted) {
-        const messages = await readAfter(pool, position);
+        const page = await messages.after(position);
         if (!live) watcher.onLive?.(true);
         live = true;
-        for (const message of messages) {
+        for (const message of page) {
           if (fits(message.subject)) hand(watcher, message, log);
           position = message.position;
         }
-        if (messages.length === 0) await wake.wait(pollMs);
+        if (page.length < pageSize) await wake.wait(pollMs);
       }
     } finally {
       if (live) watcher.onLive?.(false);

@@ -32,7 +32,7 @@ export function toFeedMessage(stored: Stored, prefix: string, position: number |
     position,
     feed: stored.subject.slice(prefix.length).replace('.', ':'),
     event: carried.get(names.event),
-    channel: carried.get(names.channel) || undefined,
+    channel: carried.get(names.channel) || null,
     data: stored.string(),
     created_at: new Date(Number(carried.get(names.createdAt))),
   };
