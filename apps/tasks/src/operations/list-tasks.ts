@@ -60,7 +60,8 @@ export type Page = PublicOf<typeof ListTasksResponseSchema>;
 
 async function readPage(reading: Reading, input: ListQuery): Promise<Page> {
   const now = reading.clock.now();
-  const found = await reading.ask<Row>(pageQuery(input, now));
+  const [page] = await reading.ask<{ items: readonly Row[] | null }>(pageQuery(input, now));
+  const found = page?.items ?? [];
   const rows = found.slice(0, input.limit);
   const has_more = found.length > input.limit;
   const last = rows.at(-1);

@@ -22,11 +22,11 @@ export function pageQuery(query: ListQuery, now: Date): Prisma.Sql {
         ) AS range ORDER BY place ${direction}, id LIMIT ${offset + query.limit + 1}::int)`,
     ),
   );
-  return Prisma.sql`SELECT ${columns} FROM (
+  return Prisma.sql`SELECT json_agg(row_to_json(item)) AS items FROM (SELECT ${columns} FROM (
       SELECT id AS page_id, place FROM (${Prisma.join(ranges, ' UNION ALL ')}) AS found
       ORDER BY place ${direction}, id LIMIT ${query.limit + 1}::int OFFSET ${offset}::int
     ) AS page CROSS JOIN LATERAL (SELECT ${columns} FROM task WHERE task.id = page_id OFFSET 0) AS shown
-    ORDER BY place ${direction}, page_id`;
+    ORDER BY place ${direction}, page_id) AS item`;
 }
 
 /**
