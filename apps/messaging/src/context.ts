@@ -1,5 +1,5 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import { type BaseContext, createDirectory, type Directory, keepRecent, type Peer } from '@acsp/service';
+import { type BaseContext, createDirectory, type Directory, keepActive, type Peer } from '@acsp/service';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
 
@@ -12,12 +12,12 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly identity: Peer<typeof IdentityService>;
   /** Active agents, by AID. */
   readonly directory: Directory;
-  /** The same for messages, which bind to no life of an agent: up to half a second old. */
+  /** The same for messages, which bind to no life of an agent: an end is seen when the bus tells of it. */
   readonly recipients: Directory;
 }
 
 export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
   const identity = base.peer(IdentityService, base.config.IDENTITY_GRPC);
   const directory = createDirectory(identity);
-  return { ...base, identity, directory, recipients: keepRecent(directory) };
+  return { ...base, identity, directory, recipients: keepActive(directory, base) };
 }

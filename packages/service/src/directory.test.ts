@@ -1,59 +1,88 @@
-import { type Directory, keepRecent } from './directory.js';
+import type { Bus } from '@acsp/bus';
+import { EventSchema } from '@acsp/contracts/events/v1/event';
+import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
+import { create } from '@bufbuild/protobuf';
+import { anyPack } from '@bufbuild/protobuf/wkt';
+import { type Directory, keepActive } from './directory.js';
 
 const registered = new Date(0);
 
-/** Agents that come and go, the questions about them, and a clock that stands still. */
-function world() {
+type Watcher = Parameters<Bus['watch']>[0];
+
+/** Agents that come and go, the questions about them, what the bus says, and a clock that stands still. */
+function world(lookUp?: Directory) {
   const active = new Set(['ann', 'bob']);
   const questions: (readonly string[])[] = [];
   const time = { ms: 0 };
   const directory: Directory = async (aids) => {
     questions.push(aids);
-    return new Map(aids.filter((aid) => active.has(aid)).map((aid) => [aid, registered]));
+    return lookUp?.(aids) ?? new Map(aids.filter((aid) => active.has(aid)).map((aid) => [aid, registered]));
   };
-  return { active, questions, time, recipients: keepRecent(directory, () => time.ms) };
+  let watcher: Watcher | undefined;
+  const bus = {
+    watch(given: Watcher) {
+      watcher = given;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+  };
+  const recipients = keepActive(directory, { bus, use: (resource) => resource, nowMs: () => time.ms });
+  const end = (aid: string) => {
+    active.delete(aid);
+    const payload = anyPack(AgentEventSchema, create(AgentEventSchema, { aid }));
+    watcher?.handle(create(EventSchema, { type: 'agent.deleted', payload }));
+  };
+  const setLive = (live: boolean) => watcher?.onLive?.(live);
+  setLive(true);
+  return { active, questions, time, recipients, end, setLive };
 }
 
-test('an agent is looked up once in half a second', async () => {
-  const { questions, time, recipients } = world();
-  for (const ms of [0, 499, 500, 999]) {
+test('an agent is looked up once in half a minute while the bus tells of ends, and once in half a second while it does not', async () => {
+  const { questions, time, recipients, setLive } = world();
+  for (const ms of [0, 29_999, 30_000]) {
     time.ms = ms;
     expect((await recipients(['ann'])).get('ann')).toEqual(registered);
   }
-  expect(questions).toEqual([['ann'], ['ann']]);
+  expect(questions).toHaveLength(2);
+  setLive(false);
+  for (const ms of [30_000, 30_499, 30_500]) {
+    time.ms = ms;
+    await recipients(['ann']);
+  }
+  expect(questions).toHaveLength(4);
 });
 
-test('an agent that is gone is not found half a second later', async () => {
-  const { active, time, recipients } = world();
-  for (const ms of [0, 300]) {
-    time.ms = ms;
-    await recipients(['ann', 'bob']);
-  }
-  active.delete('ann');
-  time.ms = 500;
+test('an agent that is gone is not found once the bus has told of it', async () => {
+  const { recipients, end } = world();
+  await recipients(['ann', 'bob']);
+  end('ann');
   expect([...(await recipients(['ann', 'bob'])).keys()]).toEqual(['bob']);
 });
 
-test('a look-up that comes back late counts from its beginning', async () => {
+test('an agent that ends while it is looked up is not kept', async () => {
   let release = () => {};
-  const asked: number[] = [];
-  const time = { ms: 400 };
-  const slow: Directory = async (aids) => {
-    asked.push(time.ms);
+  const { questions, recipients, end } = world(async (aids) => {
     await new Promise<void>((resolve) => {
       release = resolve;
     });
     return new Map(aids.map((aid) => [aid, registered]));
-  };
-  const recipients = keepRecent(slow, () => time.ms);
+  });
   const first = recipients(['ann']);
-  time.ms = 900;
+  end('ann');
   release();
   await first;
   const second = recipients(['ann']);
   release();
   await second;
-  expect(asked).toEqual([400, 900]);
+  expect(questions).toEqual([['ann'], ['ann']]);
+});
+
+test('what was kept is not believed after a time in which the bus told nothing', async () => {
+  const { active, recipients, setLive } = world();
+  await recipients(['ann']);
+  setLive(false);
+  active.delete('ann');
+  setLive(true);
+  expect((await recipients(['ann'])).has('ann')).toBe(false);
 });
 
 test('an agent that was not there is looked up again at once, and only those that are not known are', async () => {
@@ -66,11 +95,10 @@ test('an agent that was not there is looked up again at once, and only those tha
 
 test('a look-up that fails is not kept', async () => {
   let fails = true;
-  const directory: Directory = async (aids) => {
+  const { recipients } = world(async (aids) => {
     if (fails) throw new Error('away');
     return new Map(aids.map((aid) => [aid, registered]));
-  };
-  const recipients = keepRecent(directory, () => 0);
+  });
   await expect(recipients(['ann'])).rejects.toThrow('away');
   fails = false;
   expect((await recipients(['ann'])).has('ann')).toBe(true);

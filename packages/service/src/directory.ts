@@ -1,5 +1,8 @@
+import { type Bus, payloadOf } from '@acsp/bus';
+import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import type { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { AppError } from '@acsp/errors';
+import { LRUCache } from 'lru-cache';
 import { gatherKeys, type LookUp } from './gather-keys.js';
 import type { Peer } from './peer.js';
 
@@ -15,19 +18,55 @@ export const createDirectory = (identity: Pick<Peer<typeof IdentityService>, 'ba
     return new Map(agents.map(({ aid }, index) => [aid, registered_at[index] ?? new Date(0)]));
   });
 
-const recentMs = 500;
+/** How old an answer may be while ends of agents are seen, and while they are not. */
+const [watchedMs, unwatchedMs] = [30_000, 500];
+/** Agents that are kept in memory, 200 bytes each. */
+const maxKept = 10_000;
+
+interface Watching {
+  readonly bus: Pick<Bus, 'watch'>;
+  readonly use: <T extends AsyncDisposable>(resource: T) => T;
+  readonly nowMs?: () => number;
+}
 
 /**
- * Answers that may be half a second old: an agent that is deleted or revoked gets no message a second later, and one that many write to is looked up
- * twice a second. Absence is not kept, so an agent that has just registered gets messages at once.
+ * Keeps who is active until the bus says that the agent was deleted or revoked: most messages go to agents that have just got one, and looking them
+ * up would be a third of the time that a message takes. Absence is not kept, so an agent that has just registered gets messages at once.
  */
-export function keepRecent(directory: Directory, nowMs: () => number = () => performance.now()): Directory {
-  let recent = { since: Number.NEGATIVE_INFINITY, active: new Map<string, Date>() };
+export function keepActive(directory: Directory, { bus, use, nowMs = () => performance.now() }: Watching): Directory {
+  const kept = new LRUCache<string, { readonly registered_at: Date; readonly since: number }>({ max: maxKept });
+  let ends = 0;
+  let live = false;
+  use(
+    bus.watch({
+      subjects: ['acsp.identity.agent.deleted', 'acsp.identity.agent.revoked'],
+      handle(event) {
+        ends += 1;
+        kept.delete(payloadOf(AgentEventSchema, event).aid);
+      },
+      onLive(isLive) {
+        ends += 1;
+        live = isLive;
+        kept.clear();
+      },
+    }),
+  );
   return async (aids) => {
-    if (nowMs() - recent.since >= recentMs) recent = { since: nowMs(), active: new Map() };
-    const { active } = recent;
-    const others = aids.filter((aid) => !active.has(aid));
-    if (others.length > 0) for (const [aid, registered] of await directory(others)) active.set(aid, registered);
+    const [since, endsBefore] = [nowMs(), ends];
+    const oldest = since - (live ? watchedMs : unwatchedMs);
+    const active = new Map<string, Date>();
+    const others: string[] = [];
+    for (const aid of aids) {
+      const known = kept.get(aid);
+      if (known !== undefined && known.since > oldest) active.set(aid, known.registered_at);
+      else others.push(aid);
+    }
+    if (others.length === 0) return active;
+    for (const [aid, registered_at] of await directory(others)) {
+      active.set(aid, registered_at);
+      // An agent that ended while it was looked up may have been seen alive.
+      if (ends === endsBefore) kept.set(aid, { registered_at, since });
+    }
     return active;
   };
 }
