@@ -68,7 +68,7 @@ function postgresSettings(major: number, fsync: boolean): Record<string, string>
   return {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    shared_buffers: '32MB',
+    shared_buffers: '128MB',
     max_connections: '200',
     jit: 'off',
     max_logical_replication_workers: '0',

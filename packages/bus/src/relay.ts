@@ -7,6 +7,7 @@ import type { Bus } from './bus.js';
 import type { Payloads } from './events.js';
 import { createLag, type Lag, outboxLag, parked, published } from './metrics.js';
 import { expiredEvents, type OutboxRow, toEvent } from './outbox.js';
+import { createScanStart, type ScanStart } from './scan-start.js';
 
 export interface RelayOptions {
   /** The service's database. */
@@ -85,22 +86,23 @@ async function publishAll(client: pg.Client, options: Publishing): Promise<void>
   const { wake, signal } = options;
   // A plan is made once, perhaps while the table is small, and would then read it whole for every batch, however large it has become.
   await client.query('SET enable_seqscan = off');
+  const scanStart = createScanStart(client);
   for (let ending = false; !ending; ) {
     ending = signal.aborted;
-    let found = await publishBatch(client, options);
-    while (found === batchSize) found = await publishBatch(client, options);
+    let found = await publishBatch(client, scanStart, options);
+    while (found === batchSize) found = await publishBatch(client, scanStart, options);
     const gatherMs = Math.min(found >> 1, mostGatherMs);
     if (gatherMs > 0 && !ending) await pause(gatherMs, signal);
     if (!ending) await wake.wait(pollMs);
   }
 }
 
-// No high-water mark: a transaction may commit after a later one that took a higher position. Rows of one aggregate are in order all the same,
-// because its row lock makes their transactions follow each other.
+// Rows of one aggregate are in order although a transaction may commit after a later one that took a higher position, because its row lock makes
+// their transactions follow each other.
 const unpublished = {
   name: 'unpublished',
   text: `SELECT position, id, type, occurred_at, audience, actor, payload
-    FROM bus.outbox WHERE published_at IS NULL ORDER BY position LIMIT ${batchSize}`,
+    FROM bus.outbox WHERE published_at IS NULL AND position > $1 ORDER BY position LIMIT ${batchSize}`,
 };
 
 // The commit does not wait for the disk: after a crash that loses the mark, the event is published again under the same id.
@@ -112,11 +114,15 @@ const mark = {
 };
 
 /** Answers the number of rows that were there. */
-async function publishBatch(client: pg.Client, { publish, service, payloads, lag, log }: Publishing): Promise<number> {
-  const { rows } = await client.query<OutboxRow>(unpublished);
+async function publishBatch(client: pg.Client, scanStart: ScanStart, publishing: Publishing): Promise<number> {
+  const { publish, service, payloads, lag, log } = publishing;
+  const { rows } = await client.query<OutboxRow>({ ...unpublished, values: [await scanStart.next()] });
   const [oldest] = rows;
   lag.at(oldest?.occurred_at);
-  if (oldest === undefined) return 0;
+  if (oldest === undefined) {
+    scanStart.published(undefined, true);
+    return 0;
+  }
   const events: Event[] = [];
   const usable: string[] = [];
   const unusable: string[] = [];
@@ -134,6 +140,7 @@ async function publishBatch(client: pg.Client, { publish, service, payloads, lag
   await client.query({ ...mark, values: [usable, unusable] });
   published.inc({ service }, usable.length);
   parked.inc({ service }, unusable.length);
+  scanStart.published(rows.at(-1)?.position, rows.length < batchSize);
   return rows.length;
 }
 

@@ -14,6 +14,8 @@ export const pollMs = 1_000;
 /** The position is saved this often: after a kill the events of the last interval come again. */
 const saveMs = 100;
 
+const savePosition = { name: 'save-position', text: 'UPDATE bus.consumers SET position = $2 WHERE name = $1' };
+
 interface Following {
   readonly take: Take;
   readonly signal: AbortSignal;
@@ -54,7 +56,7 @@ async function read(client: pg.Client, { name, subjects, start }: Subscription, 
   // The position is saved on the connection that holds the lock, so a process that has lost the lock cannot save one.
   const save = async () => {
     if (saved.position === position) return;
-    await client.query('UPDATE bus.consumers SET position = $2 WHERE name = $1', [name, position]);
+    await client.query({ ...savePosition, values: [name, position] });
     saved = { position, at: Date.now() };
   };
   try {
