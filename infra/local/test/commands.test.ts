@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,24 @@ test.each(['start.mjs', 'test.mjs'])('%s says in one sentence that Node is too o
     'This needs Node.js 20.19 or later, and this is 20.18.3: see https://nodejs.org.\n',
   ]);
 });
+
+const fullDisk = process.platform === 'linux' ? test : test.skip;
+fullDisk(
+  'a full disk behind its output does not end the start (on Linux, which has /dev/full)',
+  () => {
+    const full = openSync('/dev/full', 'w');
+    const path = fileURLToPath(new URL('../start.mjs', import.meta.url));
+    const env = { ...process.env, PORT: 'nowhere' };
+    const { status, stderr } = spawnSync(process.execPath, [path], {
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^standalone could not start: [^\n]*PORT [^\n]+\n$/)]);
+  },
+  120_000,
+);
 
 describe('the fingerprint of the working tree', () => {
   const files = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'apps/a/package.json', 'apps/a/src/main.ts'];
