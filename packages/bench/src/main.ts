@@ -8,7 +8,7 @@ import { readOptions } from './options.js';
 import { startServers } from './servers.js';
 
 // Ends within this time whatever happens, with everything that it started.
-const limitMs = 16 * 60_000;
+const limitMs = 24 * 60_000;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const stack = createStack();

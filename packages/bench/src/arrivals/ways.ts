@@ -64,6 +64,22 @@ export async function throughService(url: string, accounts: readonly Account[], 
   return way;
 }
 
+/** From a request to its answer by a baseline, which has no streams and knows no agents: what the request alone takes on this machine. */
+export function untilAnswered(url: string, { request }: Deed): Way {
+  const pool = new Pool(url, { connections, pipelining: 1, headersTimeout: 30_000 });
+  const send = sendBy(pool);
+  const account = (number: number): Account => ({ aid: `${number % 50}`.padStart(50, '0'), loginKey: 'nk_baseline' });
+  const way: Way = {
+    async send(number) {
+      await send(request(number, account(number), account(number + 1)));
+      way.onSeen(number);
+    },
+    onSeen: () => {},
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
+  return way;
+}
+
 /** From one connection through a stream that keeps its messages in files to a consumer on another connection. */
 export async function throughNats(servers: string): Promise<Way> {
   const stack = createStack();
