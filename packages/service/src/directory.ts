@@ -71,11 +71,14 @@ export function keepActive(directory: Directory, { bus, use, nowMs = () => perfo
   };
 }
 
-/** Answers as the directory does, but throws TARGET_NOT_FOUND unless all of them are active. */
-export async function requireActive(directory: Directory, aids: readonly string[]): ReturnType<Directory> {
+/** Answers as the directory does, but throws unless all of them are active. */
+export async function requireActive(
+  directory: Directory,
+  aids: readonly string[],
+  code: 'TARGET_NOT_FOUND' | 'AID_NOT_FOUND' = 'TARGET_NOT_FOUND',
+): ReturnType<Directory> {
   const active = await directory(aids);
   const missing = aids.find((aid) => !active.has(aid));
-  if (missing !== undefined)
-    throw new AppError('TARGET_NOT_FOUND', { detail: `No active agent with the AID ${missing}` });
+  if (missing !== undefined) throw new AppError(code, { detail: `No active agent with the AID ${missing}` });
   return active;
 }

@@ -10,6 +10,7 @@ import {
 } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Agent, Call } from '@acsp/operation';
+import { requireActive } from '@acsp/service';
 import { noticeName } from '@acsp/text';
 import type { Context } from '../context.js';
 import type { Task } from '../generated/prisma/client.js';
@@ -22,7 +23,7 @@ import { stateColumns, type TaskState } from './state.js';
 
 /** Writes a new task, a root or a subtask of a parent that takes one from this agent, and answers with it. */
 export async function insertTask(context: Context, draft: TaskDraft, creator: Agent, call: Call) {
-  if (draft.target_aid !== undefined) await requireActive(context, draft.target_aid, call);
+  if (draft.target_aid !== undefined) await requireActive(context.targets, [draft.target_aid], 'AID_NOT_FOUND');
   return untilWritten(() => attemptInsert(context, draft, creator, call), { call });
 }
 
@@ -45,12 +46,6 @@ async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent,
   if (written === undefined) return undefined;
   remember(context, state, performance.now());
   return answer;
-}
-
-async function requireActive({ identity }: Context, aid: string, call: Call): Promise<void> {
-  const { agents } = await identity.batchGetAgents({ aids: [aid] }, { call });
-  if (agents.length === 0)
-    throw new AppError('AID_NOT_FOUND', { detail: 'No active agent with the AID of target_aid' });
 }
 
 /** The parent as it is, once the rules have let the agent add to it. */
