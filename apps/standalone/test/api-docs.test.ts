@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { ChannelEventSchema, ThreadEventSchema } from '@acsp/contracts/messaging/v1/events';
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import { aidOf, sign, signedBody } from '@acsp/crypto';
@@ -13,10 +13,11 @@ import { type Block, blocksOf } from './tour/blocks.js';
 /** Every operation by its main path; its aliases are named in its section. */
 const targets = paths.filter(({ route }) => routeOf(route.desc)?.path === route.path);
 
-const read = (page: string) => readFile(new URL(`../../../docs/api/${page}`, import.meta.url), 'utf8');
+const folder = new URL('../../../docs/api/', import.meta.url);
+const read = (page: string) => readFile(new URL(page, folder), 'utf8');
 const common = await read('README.md');
 const pages = await Promise.all(
-  ['events.md', 'identity.md', 'messaging.md', 'presence.md', 'tasks.md', 'threads.md'].map(read),
+  (await readdir(folder)).filter((page) => !['README.md', 'tour.md'].includes(page)).map(read),
 );
 
 /** The cells of the rows of a page that begin with a name in code. */
