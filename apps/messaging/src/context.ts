@@ -1,5 +1,5 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import { type BaseContext, createDirectory, type Directory, keepActive, type Peer } from '@acsp/service';
+import { type BaseContext, cacheActive, createDirectory, type Directory, type Peer } from '@acsp/service';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
 
@@ -19,5 +19,5 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
 export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
   const identity = base.peer(IdentityService, base.config.IDENTITY_GRPC);
   const directory = createDirectory(identity);
-  return { ...base, identity, directory, recipients: keepActive(directory, base) };
+  return { ...base, identity, directory, recipients: cacheActive(directory, base) };
 }

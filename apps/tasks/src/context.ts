@@ -1,7 +1,7 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { SearchService } from '@acsp/contracts/search/v1/search';
 import { type Coalesce, createCoalesce, createLane, type Lane } from '@acsp/database';
-import { type BaseContext, createDirectory, type Directory, keepActive, type Peer } from '@acsp/service';
+import { type BaseContext, cacheActive, createDirectory, type Directory, type Peer } from '@acsp/service';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
@@ -50,7 +50,7 @@ export function createContext(base: BaseContext<PrismaClient, typeof variables>)
   const { IDENTITY_GRPC, SEARCH_GRPC } = base.config;
   return {
     ...base,
-    targets: keepActive(createDirectory(base.peer(IdentityService, IDENTITY_GRPC)), base),
+    targets: cacheActive(createDirectory(base.peer(IdentityService, IDENTITY_GRPC)), base),
     search: SEARCH_GRPC === undefined ? undefined : base.peer(SearchService, SEARCH_GRPC),
     known: new LRUCache({ max: 5_000, maxSize: 20_000, sizeCalculation: ({ task }) => 1 + task.claims.length }),
     turns: new Map(),

@@ -120,7 +120,7 @@ async function publishBatch(client: pg.Client, scanStart: ScanStart, publishing:
   const [oldest] = rows;
   lag.at(oldest?.occurred_at);
   if (oldest === undefined) {
-    scanStart.published(undefined, true);
+    scanStart.published([], true);
     return 0;
   }
   const events: Event[] = [];
@@ -140,7 +140,10 @@ async function publishBatch(client: pg.Client, scanStart: ScanStart, publishing:
   await client.query({ ...mark, values: [usable, unusable] });
   published.inc({ service }, usable.length);
   parked.inc({ service }, unusable.length);
-  scanStart.published(rows.at(-1)?.position, rows.length < batchSize);
+  scanStart.published(
+    rows.map(({ position }) => position),
+    rows.length < batchSize,
+  );
   return rows.length;
 }
 

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 
 /**
- * Where the relay's scans begin. Entries of published rows stay in its index until the next vacuum, and a scan from the first position steps over
- * all of them: a third of PostgreSQL's part in an event after half a minute of load.
+ * The low-water mark of the relay: where its scans begin. Published rows leave dead entries in its index until the next vacuum, and a scan from the
+ * first position walks over all of them: a third of PostgreSQL's part in an event after half a minute of load.
  */
 export interface ScanStart {
   /** The position behind which the next scan reads. Once a second it is 0, for rows that an operator has replayed. */
   next(): Promise<string>;
-  /** Call it when what a scan has found is published: the highest position, and whether there was no more. */
-  published(highest: string | undefined, isAll: boolean): void;
+  /** Call it when what a scan has found is published: its positions in order, and whether there was no more. */
+  published(positions: readonly string[], isAll: boolean): void;
 }
 
 const fullScanMs = 1_000;
@@ -40,9 +40,12 @@ export function createScanStart(client: pg.Client | pg.Pool, nowMs: () => number
       candidate = { position: seen, writers: new Set(rows.map(({ id }) => id)) };
       return '0';
     },
-    published(highest, isAll) {
-      if (highest !== undefined && BigInt(highest) > seen) seen = BigInt(highest);
+    published(positions, isAll) {
+      const [lowest, highest] = [BigInt(positions[0] ?? 0), BigInt(positions.at(-1) ?? 0)];
+      if (highest > seen) seen = highest;
       if (isFull && isAll) start = settled;
+      // An operator refills a broker: more replayed rows than one scan takes.
+      else if (isFull && lowest <= start) start = 0n;
     },
   };
 }

@@ -24,10 +24,10 @@ afterAll(async () => {
 function scans() {
   const clock = { ms: 0 };
   const start = createScanStart(client, () => clock.ms);
-  return async (ms: number, highest?: string, isAll = true) => {
+  return async (ms: number, position?: string, isAll = true) => {
     clock.ms = ms;
     const from = await start.next();
-    start.published(highest, isAll);
+    start.published(position === undefined ? [] : [position], isAll);
     return from;
   };
 }
@@ -60,10 +60,17 @@ test('scans begin no later while a transaction is open that may have a lower pos
   expect(await scan(5_010)).toBe('20');
 });
 
-test('a full scan that did not find all moves nothing', async () => {
+test('a full scan that did not find all moves nothing, and one that found replayed rows begins again at 0', async () => {
   const scan = scans();
   await scan(0, '10');
   await scan(1_000, '20');
   await scan(2_000, '500', false);
   expect(await scan(2_010)).toBe('0');
+  await scan(3_000);
+  await scan(4_000);
+  expect(await scan(4_010)).toBe('500');
+  await scan(5_000, '600', false);
+  expect(await scan(5_010)).toBe('500');
+  await scan(6_000, '7', false);
+  expect(await scan(6_010)).toBe('0');
 });

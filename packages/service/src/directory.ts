@@ -18,10 +18,10 @@ export const createDirectory = (identity: Pick<Peer<typeof IdentityService>, 'ba
     return new Map(agents.map(({ aid }, index) => [aid, registered_at[index] ?? new Date(0)]));
   });
 
-/** How old an answer may be while ends of agents are seen, and while they are not. */
-const [watchedMs, unwatchedMs] = [30_000, 500];
-/** Agents that are kept in memory, 200 bytes each. */
-const maxKept = 10_000;
+/** How long an answer is kept while ends of agents are seen, and while they are not. */
+const [watchedMs, unwatchedMs] = [5_000, 500];
+/** 200 bytes each. */
+const maxAgents = 10_000;
 
 interface Watching {
   readonly bus: Pick<Bus, 'watch'>;
@@ -30,42 +30,41 @@ interface Watching {
 }
 
 /**
- * Keeps who is active until the bus says that the agent was deleted or revoked: most messages go to agents that have just got one, and looking them
- * up would be a third of the time that a message takes. Absence is not kept, so an agent that has just registered gets messages at once.
+ * Caches who is active until the bus says that the agent was deleted or revoked: looking the recipient up would be a third of the time that a message
+ * takes. Absence is not cached, so an agent that has just registered gets messages at once. It need not be right within a second, so no heartbeat
+ * proves the path: while identity's relay stands still, an agent that is gone may get messages for five seconds.
  */
-export function keepActive(directory: Directory, { bus, use, nowMs = () => performance.now() }: Watching): Directory {
-  const kept = new LRUCache<string, { readonly registered_at: Date; readonly since: number }>({ max: maxKept });
-  let ends = 0;
-  let live = false;
+export function cacheActive(directory: Directory, { bus, use, nowMs = () => performance.now() }: Watching): Directory {
+  const cache = new LRUCache<string, Date>({ max: maxAgents, ttlResolution: 0, perf: { now: nowMs } });
+  let invalidations = 0;
+  let ttl = unwatchedMs;
   use(
     bus.watch({
       subjects: ['acsp.identity.agent.deleted', 'acsp.identity.agent.revoked'],
       handle(event) {
-        ends += 1;
-        kept.delete(payloadOf(AgentEventSchema, event).aid);
+        invalidations += 1;
+        cache.delete(payloadOf(AgentEventSchema, event).aid);
       },
       onLive(isLive) {
-        ends += 1;
-        live = isLive;
-        kept.clear();
+        invalidations += 1;
+        ttl = isLive ? watchedMs : unwatchedMs;
+        cache.clear();
       },
     }),
   );
   return async (aids) => {
-    const [since, endsBefore] = [nowMs(), ends];
-    const oldest = since - (live ? watchedMs : unwatchedMs);
+    const [start, before] = [nowMs(), invalidations];
     const active = new Map<string, Date>();
-    const others: string[] = [];
     for (const aid of aids) {
-      const known = kept.get(aid);
-      if (known !== undefined && known.since > oldest) active.set(aid, known.registered_at);
-      else others.push(aid);
+      const registered_at = cache.get(aid);
+      if (registered_at !== undefined) active.set(aid, registered_at);
     }
+    const others = aids.filter((aid) => !active.has(aid));
     if (others.length === 0) return active;
     for (const [aid, registered_at] of await directory(others)) {
       active.set(aid, registered_at);
       // An agent that ended while it was looked up may have been seen alive.
-      if (ends === endsBefore) kept.set(aid, { registered_at, since });
+      if (invalidations === before) cache.set(aid, registered_at, { ttl, start });
     }
     return active;
   };

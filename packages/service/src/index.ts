@@ -5,7 +5,7 @@ export { createStack, type Stack, startOnStack } from './create-stack.js';
 export { defineService } from './define-service.js';
 export type { BaseContext, Overrides, Running, Runtime, Service } from './definition.js';
 export { createDepartures, type Departed, type Departures } from './departures.js';
-export { createDirectory, type Directory, keepActive, requireActive } from './directory.js';
+export { cacheActive, createDirectory, type Directory, requireActive } from './directory.js';
 export { gatherKeys } from './gather-keys.js';
 export { listenOn } from './listen-on.js';
 export { ConfigError, loadConfig } from './load-config.js';

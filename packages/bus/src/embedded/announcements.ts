@@ -1,12 +1,16 @@
 import { EventEmitter } from 'node:events';
+import type { StoredMessage } from './stored-messages.js';
 
-/** Wakes readers at once when a bus of the same process has published; the name of an announcement is the database's URL. */
+/** Tells the buses of this process at once what one of them has published; the name of an announcement is the database's URL. */
 const announcements = new EventEmitter().setMaxListeners(0);
 
-export const announce = (databaseUrl: string): boolean => announcements.emit(databaseUrl);
+/** `page`: what was published, in the order of its positions; empty where that is not known. */
+export function announce(databaseUrl: string, page: readonly StoredMessage[]): void {
+  announcements.emit(databaseUrl, page);
+}
 
 /** Answers the function that ends the listening. */
-export function onAnnouncement(databaseUrl: string, listener: () => void): () => void {
+export function onAnnouncement(databaseUrl: string, listener: (page: readonly StoredMessage[]) => void): () => void {
   announcements.on(databaseUrl, listener);
   return () => announcements.off(databaseUrl, listener);
 }

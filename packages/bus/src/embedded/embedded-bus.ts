@@ -3,6 +3,7 @@ import { deleteExpiredPeriodically, type ExpiredRows, openPostgres } from '@acsp
 import { toAppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import type { Bus } from '../bus.js';
+import { onAnnouncement } from './announcements.js';
 import { expiredFeed, feedRows } from './feed.js';
 import { followRows } from './follow.js';
 import { publishRows } from './publish.js';
@@ -27,7 +28,10 @@ const expiredMessages: ExpiredRows = {
 /** The bus in tables of PostgreSQL, for one machine. Any number of buses may share a database; those in other processes are seen once a second. */
 export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
   const postgres = openPostgres({ url: databaseUrl, name: 'bus', migrations, poolSize: 4, log });
-  const context = { ...postgres, messages: storedMessages(postgres.pool), databaseUrl, log };
+  const messages = storedMessages(postgres.pool);
+  // Before any follower listens: what wakes it is kept by then.
+  const stopKeeping = onAnnouncement(databaseUrl, messages.keep);
+  const context = { ...postgres, messages, databaseUrl, log };
   const rows = [expiredMessages, expiredFeed];
   const expiry = deleteExpiredPeriodically(postgres, { name: 'old messages', rows, log });
   const feed = feedRows(context);
@@ -50,6 +54,7 @@ export function embeddedBus({ databaseUrl, log }: EmbeddedBusOptions): Bus {
       });
     },
     async [Symbol.asyncDispose]() {
+      stopKeeping();
       await Promise.all([expiry, feed, ...watchers].map((work) => work[Symbol.asyncDispose]()));
       await postgres[Symbol.asyncDispose]();
     },

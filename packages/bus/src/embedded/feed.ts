@@ -59,13 +59,19 @@ interface Source extends Pick<Postgres, 'pool' | 'migrated'> {
 }
 
 /** What this process appends, and ephemeral messages, which stay within it; the name is that of the database. */
-const announcements = new EventEmitter().setMaxListeners(0);
+const appended = new EventEmitter().setMaxListeners(0);
 
 /** The feeds in a table. One reader a process takes the new rows of all feeds, as soon as somebody subscribes. */
 export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & AsyncDisposable {
   const listeners: Listeners = new Map();
   const give = (message: FeedMessage) => {
-    for (const listener of listeners.get(message.feed) ?? []) listener.onMessage(message);
+    for (const listener of listeners.get(message.feed) ?? []) {
+      try {
+        listener.onMessage(message);
+      } catch (error) {
+        log.error({ err: error, feed: message.feed }, 'a listener of a feed failed');
+      }
+    }
   };
 
   async function query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
@@ -82,17 +88,17 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
   const bounds = () => share('', async () => (await query<Bounds>('feed ends', ends, []))[0] ?? none);
   const after = (position: number) => query<Appended>('feed after', ofAll, [position]);
   const reader = createReader({ bounds, after, give, log });
-  announcements.on(databaseUrl, reader.offer);
+  appended.on(databaseUrl, reader.offer);
   return {
     async append(messages) {
       if (messages.length === 0) return;
       const positions = await query<{ position: number }>('feed append', insert, toColumns(messages));
       const page = messages.map((message, index) => toFeedMessage(message, positions[index]?.position));
-      // Where some had been appended before, who is which is not known.
-      announcements.emit(databaseUrl, positions.length === messages.length ? page : []);
+      // Messages that the feed has already answer no position, so messages and positions cannot be paired.
+      appended.emit(databaseUrl, positions.length === messages.length ? page : []);
     },
     async publishEphemeral(message) {
-      announcements.emit(databaseUrl, [toFeedMessage(message, undefined)]);
+      appended.emit(databaseUrl, [toFeedMessage(message, undefined)]);
     },
     bounds,
     read: (feeds, { after, upTo, limit }) => query<FeedMessage>('feed read', ofFeeds, [feeds, after, upTo, limit]),
@@ -104,7 +110,7 @@ export function feedRows({ pool, migrated, databaseUrl, log }: Source): Feed & A
       return listen(listeners, feed, listener);
     },
     async [Symbol.asyncDispose]() {
-      announcements.off(databaseUrl, reader.offer);
+      appended.off(databaseUrl, reader.offer);
       await reader[Symbol.asyncDispose]();
     },
   };

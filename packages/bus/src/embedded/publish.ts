@@ -6,18 +6,16 @@ import { within } from '@acsp/time';
 import { toBinary } from '@bufbuild/protobuf';
 import { subjectOf } from '../subject.js';
 import { announce } from './announcements.js';
-import type { StoredMessages } from './stored-messages.js';
 
 const startMs = 2_000;
 
 /**
- * The statement takes the lock before it takes positions, so positions follow the order of commits. The sort puts the lock first.
- * The commit does not wait for the disk: the services' databases are on the same server, whose log is one, so a crash that loses the messages
- * loses what came later too: the mark in the outbox, the positions of consumers, the feed.
+ * The statement takes the lock before it takes positions, so positions follow the order of commits. The sort puts the lock first. The commit waits
+ * for the disk: followers get the messages from memory, and after a crash their positions must not be taken again.
  */
 const insert = `INSERT INTO bus.messages (id, subject, event, traceparent)
   SELECT id, subject, event, $4
-  FROM (SELECT pg_advisory_xact_lock(hashtext('bus.messages')), set_config('synchronous_commit', 'off', true)) AS lock,
+  FROM (SELECT pg_advisory_xact_lock(hashtext('bus.messages'))) AS lock,
     unnest($1::uuid[], $2::text[], $3::bytea[]) WITH ORDINALITY AS batch (id, subject, event, ordinal)
   ORDER BY ordinal
   ON CONFLICT (id) DO NOTHING
@@ -25,11 +23,10 @@ const insert = `INSERT INTO bus.messages (id, subject, event, traceparent)
 
 interface Publisher extends Pick<Postgres, 'pool' | 'migrated'> {
   readonly databaseUrl: string;
-  readonly messages: StoredMessages;
 }
 
 export async function publishRows(publisher: Publisher, service: string, events: readonly Event[]): Promise<void> {
-  const { pool, migrated, databaseUrl, messages } = publisher;
+  const { pool, migrated, databaseUrl } = publisher;
   try {
     await span(`publish ${service}`, { kind: 'producer' }, async () => {
       const carrier: Record<string, string> = {};
@@ -50,12 +47,11 @@ export async function publishRows(publisher: Publisher, service: string, events:
       await within(startMs, 'Migrating the bus', migrated);
       const inserted = await pool.query<{ position: string }>({ name: 'publish', text: insert, values });
       const positions = inserted.rows.map(({ position }) => position);
-      // Where some had been published before, who is which is not known.
-      if (positions.length === rows.length)
-        messages.published(rows.map((row, index) => ({ ...row, position: positions[index] ?? '' })));
+      // Ids that the table has already answer no position, so rows and positions cannot be paired.
+      const isPaired = positions.length === rows.length;
+      announce(databaseUrl, isPaired ? rows.map((row, index) => ({ ...row, position: positions[index] ?? '' })) : []);
     });
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', { detail: 'The bus did not take the events', cause });
   }
-  announce(databaseUrl);
 }

@@ -13,13 +13,13 @@ export interface StoredMessages {
   /** The next messages after a position; fewer than `pageSize` where there are no more. */
   after(position: string): Promise<readonly StoredMessage[]>;
   last(): Promise<string>;
-  /** Keeps messages that were just published, in the order of their positions: all followers want them at once. */
-  published(messages: readonly StoredMessage[]): void;
+  /** Keeps a page that was just published in place of the one before it: all followers read it next. An empty one clears it. */
+  keep(page: readonly StoredMessage[]): void;
 }
 
 export const pageSize = 100;
-/** The bytes of a page that is kept in memory. */
-const maxKept = 2 ** 20;
+/** A larger page is not kept in memory. */
+const maxPageBytes = 2 ** 20;
 
 const afterPosition = {
   name: 'read-after',
@@ -27,10 +27,11 @@ const afterPosition = {
 };
 
 export function storedMessages(pool: pg.Pool): StoredMessages {
-  let newest: { readonly after: string; readonly page: readonly StoredMessage[] } = { after: '', page: [] };
+  const none = { after: -1n, page: [] };
+  let kept: { readonly after: bigint; readonly page: readonly StoredMessage[] } = none;
   return {
     async after(position) {
-      if (position === newest.after) return newest.page;
+      if (BigInt(position) === kept.after) return kept.page;
       return (await pool.query<StoredMessage>({ ...afterPosition, values: [position] })).rows;
     },
     async last() {
@@ -39,12 +40,15 @@ export function storedMessages(pool: pg.Pool): StoredMessages {
       );
       return rows[0]?.position ?? '0';
     },
-    published(page) {
+    keep(page) {
       const before = (index: number) => BigInt(page[index]?.position ?? 0) - 1n;
       const bytes = page.reduce((sum, { event }) => sum + event.length, 0);
-      // Positions are taken under a lock, so those that follow each other have nothing of another publisher between them.
-      const gapless = before(page.length - 1) === before(0) + BigInt(page.length - 1);
-      if (gapless && bytes <= maxKept) newest = { after: String(before(0)), page };
+      // Publishing takes positions under an advisory lock: positions without a gap have nothing of another process between them.
+      const isGapless = before(page.length - 1) === before(0) + BigInt(page.length - 1);
+      if (page.length === 0 || !isGapless || bytes > maxPageBytes) kept = none;
+      // The answers of two connections may come in the other order than their commits. A follower that took an older page for all there is
+      // would wait for the next poll.
+      else if (before(0) > kept.after) kept = { after: before(0), page };
     },
   };
 }
