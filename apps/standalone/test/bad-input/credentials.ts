@@ -79,7 +79,7 @@ interface BadKey {
 const badKeys = ({ target, texts }: Draft, { other, expired }: Others): BadKey[] => [
   ...wrongKeys.map((key) => ({ label: `malformed: ${key.slice(0, 20)}`, key, codes: ['INVALID_LOGIN_KEY'] as const })),
   { label: 'expired', key: expired.loginKey, codes: ['INVALID_LOGIN_KEY'] },
-  // Where the request does not name its caller, everybody's key will do.
+  // Everybody's key will do for a request that does not name its caller.
   ...(target.route.signature.aid.some((name) => texts[name] !== undefined)
     ? [{ label: "someone else's", key: other.loginKey, codes: ['AID_MISMATCH'] as const }]
     : []),

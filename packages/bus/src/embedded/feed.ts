@@ -58,7 +58,7 @@ interface Source extends Pick<Postgres, 'pool' | 'migrated'> {
   readonly log: Log;
 }
 
-/** What this process appends, and ephemeral messages, which stay within it; the name is that of the database. */
+/** Messages that this process appends, and ephemeral ones, which stay within it; the name is that of the database. */
 const appended = new EventEmitter().setMaxListeners(0);
 
 /** The feeds in a table. One reader a process takes the new rows of all feeds, as soon as somebody subscribes. */
