@@ -51,7 +51,7 @@ export interface Range {
 
 export interface FeedListener {
   readonly onMessage: (message: FeedMessage) => void;
-  /** The connection was lost and is back: messages in between are in the feed, and the listener has not got them. */
+  /** Messages may be in the feed that the listener has not got: the connection was lost and is back, or one did not come. Another may follow at once. */
   readonly onGap: () => void;
 }
 

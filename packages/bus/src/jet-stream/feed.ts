@@ -1,11 +1,11 @@
 import { createCoalesce } from '@acsp/database';
 import type { Log } from '@acsp/telemetry';
-import { orAborted, type Reconnecting } from '@acsp/time';
-import type { Msg, Subscription } from '@nats-io/transport-node';
-import type { Bounds, Feed, FeedListener } from '../feed.js';
-import { toFeedMessage, toHeaders, toSent } from './feed-message.js';
+import type { Reconnecting } from '@acsp/time';
+import type { Bounds, Feed } from '../feed.js';
+import { toHeaders, toSent } from './feed-message.js';
 import { readFeed, readLatest } from './feed-pages.js';
-import { asUnavailable, flush, linkMs, type NatsLink } from './link.js';
+import { asUnavailable, linkMs, type NatsLink } from './link.js';
+import { liveFeeds } from './live-feeds.js';
 import { sendAll } from './publish.js';
 import { feedStream, liveSubject } from './streams.js';
 
@@ -19,7 +19,7 @@ interface Links {
 /** The feeds as subjects of a stream; subscriptions are to what the stream repeats when it has stored it. */
 export function feedOnStream({ consuming, publishing, log }: Links): Feed & AsyncDisposable {
   const link = () => consuming.current(linkMs).catch(asUnavailable);
-  const live = createLive(consuming, log);
+  const live = liveFeeds(consuming, log);
   const share = createCoalesce<Bounds>();
   return {
     async append(messages) {
@@ -40,62 +40,5 @@ export function feedOnStream({ consuming, publishing, log }: Links): Feed & Asyn
     latest: async (feeds, limit) => readLatest(await link(), feeds, limit).catch(asUnavailable),
     subscribe: async (feed, listener) => live.subscribe(await link(), feed, listener),
     [Symbol.asyncDispose]: () => live[Symbol.asyncDispose](),
-  };
-}
-
-interface Audience {
-  readonly listeners: Set<FeedListener>;
-  link: NatsLink;
-  subscription: Subscription;
-}
-
-/** One subscription a feed, however many listen; all are made again on the next connection. */
-function createLive(consuming: Reconnecting<NatsLink>, log: Log) {
-  const feeds = new Map<string, Audience>();
-
-  function open({ nats }: NatsLink, feed: string, listeners: ReadonlySet<FeedListener>): Subscription {
-    const callback = (error: Error | null, message: Msg) => {
-      if (error) return log.error({ err: error, feed }, 'a feed subscription failed');
-      const sequence = message.headers?.get('Nats-Sequence');
-      const received = toFeedMessage(message, 'live.feed.', sequence ? Number(sequence) : undefined);
-      for (const listener of listeners) listener.onMessage(received);
-    };
-    return nats.subscribe(liveSubject(feed), { callback });
-  }
-
-  const renewing = consuming.onEvery('feeds', async (link, signal) => {
-    // Some may have been made on this connection already.
-    const before = [...feeds].filter(([, heard]) => heard.link !== link);
-    for (const [feed, heard] of before)
-      Object.assign(heard, { link, subscription: open(link, feed, heard.listeners) } satisfies Partial<Audience>);
-    await flush(link);
-    for (const [, { listeners }] of before) for (const listener of listeners) listener.onGap();
-    await orAborted(link.nats.closed(), signal);
-  });
-  return {
-    async subscribe(link: NatsLink, feed: string, listener: FeedListener): Promise<Disposable> {
-      let heard = feeds.get(feed);
-      if (heard === undefined) {
-        const listeners = new Set<FeedListener>();
-        heard = { listeners, link, subscription: open(link, feed, listeners) };
-        feeds.set(feed, heard);
-      }
-      const { listeners } = heard;
-      listeners.add(listener);
-      const end = () => {
-        listeners.delete(listener);
-        if (listeners.size > 0 || feeds.get(feed)?.listeners !== listeners) return;
-        feeds.get(feed)?.subscription.unsubscribe();
-        feeds.delete(feed);
-      };
-      try {
-        await flush(link);
-      } catch (error) {
-        end();
-        return asUnavailable(error);
-      }
-      return { [Symbol.dispose]: end };
-    },
-    [Symbol.asyncDispose]: () => renewing[Symbol.asyncDispose](),
   };
 }

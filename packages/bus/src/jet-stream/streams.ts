@@ -11,6 +11,9 @@ export const feedStream = 'FEED';
 export const feedSubject = (feed: string): string => `feed.${feed.replace(':', '.')}`;
 export const liveSubject = (feed: string): string => `live.${feedSubject(feed)}`;
 
+/** The broker's own notice that another server of its cluster leads the stream of the feeds. */
+export const leaderElected = `$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${feedStream}`;
+
 type StreamDefinition = Partial<StreamConfig> & { readonly name: string; readonly subjects: string[] };
 
 /** The streams of the broker. Settings that are absent here, such as the number of replicas, are the operator's. */
