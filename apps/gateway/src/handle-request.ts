@@ -16,7 +16,7 @@ import { countRefusal, limitRate } from './rate-limit.js';
 import { spendSignature } from './replay.js';
 import { checkHost } from './request-target.js';
 import { takeTurn } from './turns.js';
-import { streamAnswer } from './upstream/answer.js';
+import { resumesStream, sendEmptyStream, streamAnswer } from './upstream/answer.js';
 import { setForwardHeaders } from './upstream/forward-headers.js';
 
 /** One request, from its head to the end of its answer. Every fault is answered as a problem. */
@@ -91,7 +91,7 @@ async function counted<T>(gateway: Context, call: Call, step: () => Promise<T>):
   }
 }
 
-async function refuse({ log }: Context, exchange: Exchange, thrown: unknown): Promise<void> {
+async function refuse({ log, streams }: Context, exchange: Exchange, thrown: unknown): Promise<void> {
   const { request, response, requestId, pattern } = exchange;
   const error = toAppError(thrown);
   exchange.code = error.code;
@@ -99,6 +99,9 @@ async function refuse({ log }: Context, exchange: Exchange, thrown: unknown): Pr
   if (error.cause !== undefined && catalogue[error.code].http >= 500) {
     log.error({ err: error.cause, code: error.code, route: pattern, request_id: requestId }, 'request failed');
   }
+  // Anything but 200 ends a browser's EventSource for good.
+  const isAway = error.code === 'SERVICE_UNAVAILABLE' && error.cause !== undefined;
+  if (isAway && resumesStream(exchange)) return sendEmptyStream(exchange, streams);
   await drainBody(request);
   sendProblem(response, error, requestId, exchange.headers);
 }

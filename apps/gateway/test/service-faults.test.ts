@@ -8,7 +8,9 @@ const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retry_after_seco
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  gateway = await testGateway({ env: { UPSTREAM_TIMEOUT_MS: '300', SEARCH_URL: '', TASKS_URL: 'http://127.0.0.1:9' } });
+  const away = 'http://127.0.0.1:9';
+  const env = { UPSTREAM_TIMEOUT_MS: '300', SEARCH_URL: '', TASKS_URL: away, EVENTS_URL: away };
+  gateway = await testGateway({ env });
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -41,6 +43,26 @@ test('answers 503 when the service does not speak HTTP', async () => {
   await using strange = await testGateway({ env: { MESSAGING_URL: url } });
   expect((await strange.get('channels')).json).toMatchObject(unavailable);
   babbler.close();
+});
+
+test.each<[string, string, OutgoingHttpHeaders]>([
+  ['by header', '', { 'last-event-id': 'evt_00000000000000000001' }],
+  ['by query', '&last_event_id=evt_00000000000000000001', {}],
+])(
+  'a stream that is taken up again %s is an empty one while its service is away: an EventSource ends for good with anything but 200',
+  async (_, query, headers) => {
+    const reply = await gateway.get(`events/radio?token=t${query}`, { headers });
+    expect(reply).toMatchObject({ status: 200, text: 'retry: 2000\n\n' });
+    expect(reply.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    expect(reply.headers['x-request-id']).toBeDefined();
+  },
+);
+
+test('a stream that begins is answered 503 while its service is away, and one whose service is not deployed', async () => {
+  expect((await gateway.get('events/radio?token=t')).json).toMatchObject(unavailable);
+  await using without = await testGateway({ env: { EVENTS_URL: '' } });
+  const resumed = { 'last-event-id': 'evt_00000000000000000001' };
+  expect((await without.get('events/radio?token=t', { headers: resumed })).json).toMatchObject(unavailable);
 });
 
 test('breaks the answer off where the service breaks off', async () => {

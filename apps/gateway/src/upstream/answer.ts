@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@acsp/errors';
-import type { OpenStreams } from '@acsp/http';
-import type { Exchange } from '../exchange.js';
+import { type OpenStreams, queryFields, sendEvents } from '@acsp/http';
+import type { Call, Exchange } from '../exchange.js';
 
 /** Headers of the connection between gateway and service, and those that the gateway sets itself. */
 const ownHeaders = new Set([
@@ -45,6 +45,19 @@ function endWith(streams: OpenStreams, answer: IncomingMessage, response: Server
   streams.add(end);
   response.once('close', () => streams.delete(end));
 }
+
+/** The request takes an event stream up again. */
+export function resumesStream(exchange: Exchange): exchange is Call {
+  const { route, request, target } = exchange as Partial<Call> & Exchange;
+  if (route?.desc.methodKind !== 'server_streaming') return false;
+  return request.headers['last-event-id'] !== undefined || queryFields(target).last_event_id !== undefined;
+}
+
+/** A stream without an event: its client comes again after the `retry` of every stream. */
+export const sendEmptyStream = ({ response, headers }: Call, streams: OpenStreams): Promise<void> =>
+  sendEvents(response, nothing(), { own: headers as Record<string, string>, streams });
+
+async function* nothing() {}
 
 const isEventStream = ({ headers }: IncomingMessage) => /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 
