@@ -1,7 +1,7 @@
 import { newId } from '@acsp/database';
 import { eventually } from '@acsp/testkit';
 import type { TakeBatch } from '../../src/bus.js';
-import type { Feed, FeedMessage, NewMessage } from '../../src/index.js';
+import type { Bus, Feed, FeedMessage, NewMessage } from '../../src/index.js';
 import { taskEvent, titleOf } from '../task-event.js';
 import type { Harness } from './harness.js';
 
@@ -32,6 +32,19 @@ export function keepsFeeds({ name, replica, broker }: Harness): void {
     };
     const subscriptions = await Promise.all(names.map((each) => eventually(() => feed.subscribe(each, listener))));
     return { messages, missed: () => missed, end: () => subscriptions.map((each) => each[Symbol.dispose]()) };
+  }
+
+  /** Notes the titles of all that the bus has, until it ends. */
+  function readAll(bus: Bus) {
+    const titles: string[] = [];
+    const ending = new AbortController();
+    const take: TakeBatch = async (events) => void titles.push(...events.map((event) => titleOf(event) ?? ''));
+    const reading = bus.readFrom(undefined, take, ending.signal).catch(() => {});
+    const end = async () => {
+      ending.abort();
+      await reading;
+    };
+    return { titles, end };
   }
 
   test('a message is heard by every process that subscribed, as it is kept', async () => {
@@ -139,6 +152,27 @@ export function keepsFeeds({ name, replica, broker }: Harness): void {
       return listening.messages.at(-1)?.data === 'later';
     });
     expect(dataOf(await writer.read([feedName()], all))).toContain('before');
+  });
+
+  test('what a reader has got is kept, although the broker is killed at that moment', async () => {
+    const { bus } = replica();
+    const reading = readAll(bus);
+    let going = true;
+    const publish = async () => {
+      for (let n = 1; going; n += 1) await bus.publish(name(), [taskEvent(`crash ${n}`)]);
+    };
+    const publishing = publish().catch(() => {});
+    await eventually(() => reading.titles.includes('crash 50'));
+    await broker().kill();
+    going = false;
+    const read = [...reading.titles];
+    await Promise.all([publishing, reading.end()]);
+    await broker().restart();
+    const after = replica().bus;
+    await eventually(() => after.ready());
+    const again = readAll(after);
+    await eventually(() => read.every((title) => again.titles.includes(title)));
+    await again.end();
   });
 
   test('a reader goes on from its own position, in order and in batches', async () => {
