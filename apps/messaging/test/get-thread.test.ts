@@ -51,10 +51,15 @@ test('answers both participants the thread and its messages, in the order of the
   }
 });
 
-test('gives the newest 500 messages of a long thread', async () => {
+test('gives the newest 500 messages of a long thread, and the older ones before a number', async () => {
   const thread_id = await longThread(510, {});
-  const { messages } = (await threads.details(ann, thread_id)).body;
-  expect(numbersOf(messages)).toEqual(range(11, 510));
+  const before = async (query: string) =>
+    numbersOf((await messaging.call(ann, `GET /thread/${thread_id}${query}`)).body?.messages);
+  expect(await before('')).toEqual(range(11, 510));
+  expect(await before('?before=11')).toEqual(range(1, 10));
+  expect(await before('?before=1')).toEqual([]);
+  for (const number of ['0', '-1', '1.5', 'x', '1000000000'])
+    expect(codeOf(await messaging.call(ann, `GET /thread/${thread_id}?before=${number}`))).toBe('INVALID_FIELD');
 });
 
 test('gives the newest messages that fit into 6 MiB, and answers less than 8', async () => {
