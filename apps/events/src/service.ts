@@ -1,6 +1,6 @@
 import { EventsService } from '@acsp/contracts/events/v1/events';
 import { defineService } from '@acsp/service';
-import { departures } from './consumers/on-agent-deleted.js';
+import { onAgentDeleted } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { writeFeeds } from './feed/write-feeds.js';
@@ -39,12 +39,9 @@ export const service = defineService({
     readFeed,
     batchGetPresence,
   },
+  departed: onAgentDeleted,
   background: (context) => ({
-    consumers: [departures.consumer(context)],
     duties: [{ name: 'feeds', run: (signal) => writeFeeds(context, signal) }],
-    jobs: [
-      departures.job(context),
-      { name: 'presence sweep', everyMs: 30_000, run: async (signal) => void (await sweep(context, signal)) },
-    ],
+    jobs: [{ name: 'presence sweep', everyMs: 30_000, run: async (signal) => void (await sweep(context, signal)) }],
   }),
 });

@@ -1,6 +1,5 @@
 import type { Agent } from '@acsp/operation';
 import { deletionOf, eventually, type TestClock, testClock, withHalfMinuteJob } from '@acsp/testkit';
-import { departures } from '../src/consumers/on-agent-deleted.js';
 import { lifeOf, memberOf } from '../src/presence/records.js';
 import { agent, type Events, startEvents } from './harness.js';
 import { presencesOf } from './presences.js';
@@ -19,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => events[Symbol.asyncDispose]());
 
-const remove = (former: Agent) => departures.onDeleted(events.context, deletionOf(former, clock.now()));
-const sweep = () => departures.sweep(events.context);
+const remove = (former: Agent) => events.running.departures.onDeleted(deletionOf(former, clock.now()));
+const sweep = () => events.running.departures.sweep();
 const watchesOf = ({ aid }: Agent) => events.context.database.prisma.presenceWatch.count({ where: { aid } });
 const seenOf = async (one: Agent) => {
   const { status, last_seen } = (await presences.get(ann, one)).body;

@@ -1,6 +1,6 @@
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
 import { defineService } from '@acsp/service';
-import { departures } from './consumers/on-agent-deleted.js';
+import { onAgentDeleted } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -58,11 +58,8 @@ export const service = defineService({
     getThread,
     listThreads,
   },
+  departed: onAgentDeleted,
   background: (context) => ({
-    consumers: [departures.consumer(context)],
-    jobs: [
-      departures.job(context),
-      { name: 'threads expiry', everyMs: 30_000, run: (signal) => expireThreads(context, signal) },
-    ],
+    jobs: [{ name: 'threads expiry', everyMs: 30_000, run: (signal) => expireThreads(context, signal) }],
   }),
 });

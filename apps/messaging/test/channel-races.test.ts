@@ -1,7 +1,6 @@
 import type { Agent } from '@acsp/operation';
 import { deletionOf, eventually } from '@acsp/testkit';
 import pg from 'pg';
-import { departures } from '../src/consumers/on-agent-deleted.js';
 import { type Channels, channelsOf, codeOf, listed, newName } from './channels.js';
 import { type Answer, agent, type Messaging, startMessaging } from './harness.js';
 import { expectTrueChannels } from './true-channels.js';
@@ -28,7 +27,7 @@ const door = (n: number) => doors[n % 2] as Channels;
 const many = (count: number) => Array.from({ length: count }, (_, n) => agent(`Agent ${n}`));
 /** How many answers were like this. */
 const count = (answers: readonly Answer[], code: string) => answers.filter((answer) => codeOf(answer) === code).length;
-const remove = (who: Agent, n = 0) => departures.onDeleted((replicas[n % 2] as Messaging).context, deletionOf(who));
+const remove = (who: Agent, n = 0) => (replicas[n % 2] as Messaging).running.departures.onDeleted(deletionOf(who));
 
 test('100 agents that join at once are all counted', async () => {
   const id = await door(0).made(ann);
@@ -144,7 +143,7 @@ test('agents that are deleted while they join and post are members of nothing in
     door(n + 1).post(who, ids[0] as string),
   ]);
   await Promise.all(busy);
-  await Promise.all(replicas.map(({ context }) => departures.sweep(context)));
+  await Promise.all(replicas.map(({ running }) => running.departures.sweep()));
   for (const id of ids) expect(listed(await door(0).list(ann), id).members).toBe(1);
   const late = await Promise.all(agents.map((who, n) => door(n).post(who, ids[0] as string)));
   expect(count(late, '403 NOT_MEMBER')).toBe(30);

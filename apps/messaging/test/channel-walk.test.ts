@@ -1,7 +1,6 @@
 import type { Agent } from '@acsp/operation';
 import { deletionOf } from '@acsp/testkit';
 import fc from 'fast-check';
-import { departures } from '../src/consumers/on-agent-deleted.js';
 import { type Channels, channelsOf, codeOf } from './channels.js';
 import { agent, type Messaging, startMessaging } from './harness.js';
 import { expectTrueChannels } from './true-channels.js';
@@ -51,13 +50,13 @@ async function createWorld(): Promise<World> {
 }
 
 /** The agent is deleted, and registers again while its deletion is carried out. */
-async function comeBack({ agents, lives }: World, index: number, { context }: Messaging): Promise<void> {
+async function comeBack({ agents, lives }: World, index: number, { running }: Messaging): Promise<void> {
   const former = agents[index] as Agent;
   const back = { ...former, registeredAt: (former.registeredAt ?? 0) + 1 };
   agents[index] = back;
   lives.push(back);
   registered.set(back.aid, back.registeredAt);
-  await departures.onDeleted(context, deletionOf(former));
+  await running.departures.onDeleted(deletionOf(former));
 }
 
 async function take(world: World, { act, who, whom, channel, replica }: Step): Promise<void> {
@@ -77,8 +76,8 @@ async function walk(groups: readonly (readonly Step[])[]): Promise<void> {
     await Promise.all(group.map((step) => take(world, step)));
     await expectTrueChannels(replicas[0]);
   }
-  for (const life of world.lives) await departures.onDeleted(replicas[0].context, deletionOf(life));
-  await departures.sweep(replicas[1].context);
+  for (const life of world.lives) await replicas[0].running.departures.onDeleted(deletionOf(life));
+  await replicas[1].running.departures.sweep();
   await expectTrueChannels(replicas[0]);
   const { prisma } = replicas[0].context.database;
   const left = await prisma.channel.findMany({ where: { channel_id: { in: [...world.ids] } } });

@@ -1,6 +1,5 @@
 import type { Agent } from '@acsp/operation';
 import { deletionOf, eventually, type TestClock, testClock } from '@acsp/testkit';
-import { departures } from '../src/consumers/on-agent-deleted.js';
 import { type Channels, channelsOf, codeOf, listed, newName } from './channels.js';
 import { agent, type Messaging, startMessaging } from './harness.js';
 import { expectTrueChannels } from './true-channels.js';
@@ -27,10 +26,11 @@ function twoLives(): [former: Agent, back: Agent] {
   return [former, back];
 }
 const returns = ({ aid, registeredAt = 0 }: Agent) => registered.set(aid, registeredAt);
-const remove = (former: Agent) => departures.onDeleted(messaging.context, deletionOf(former, clock.now()));
-const sweep = () => departures.sweep(messaging.context);
+const remove = (former: Agent) => messaging.running.departures.onDeleted(deletionOf(former, clock.now()));
+const sweep = () => messaging.running.departures.sweep();
 const membersOf = async (id: string) => listed(await channels.list(ann), id).members;
-const departuresOf = ({ aid }: Agent) => messaging.context.database.prisma.departure.count({ where: { aid } });
+const departuresOf = async ({ aid }: Agent) =>
+  (await messaging.context.database.pool.query('SELECT FROM bus.departure WHERE aid = $1', [aid])).rowCount;
 
 test('a deleted agent is a member of nothing, its messages stay, and each channel is told', async () => {
   const [gone] = twoLives();
@@ -150,7 +150,7 @@ test('the service sweeps by itself', async () => {
   const { create, join, list } = channelsOf(other);
   const gone = agent('Gone');
   const { channel_id } = (await create(ann)).body.channel;
-  await departures.onDeleted(other.context, deletionOf(gone));
+  await other.running.departures.onDeleted(deletionOf(gone));
   await join(gone, channel_id);
   await eventually(async () => listed(await list(ann), channel_id).members === 1, { timeoutMs: 15_000 });
 }, 20_000);

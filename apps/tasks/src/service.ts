@@ -1,6 +1,6 @@
 import { TasksService } from '@acsp/contracts/tasks/v1/tasks';
 import { defineService } from '@acsp/service';
-import { departures } from './consumers/on-agent-deleted.js';
+import { onAgentDeleted } from './consumers/on-agent-deleted.js';
 import { createContext, variables } from './context.js';
 import { events } from './events.js';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -34,8 +34,8 @@ export const service = defineService({
     delegateTask,
     postMessage,
   },
+  departed: onAgentDeleted,
   background: (context) => ({
-    consumers: [departures.consumer(context)],
-    jobs: [{ name: 'expiry', everyMs: 30_000, run: (signal) => expireTasks(context, signal) }, departures.job(context)],
+    jobs: [{ name: 'expiry', everyMs: 30_000, run: (signal) => expireTasks(context, signal) }],
   }),
 });

@@ -1,6 +1,5 @@
 import type { Agent } from '@acsp/operation';
 import { deletionOf, type TestClock, testClock } from '@acsp/testkit';
-import { departures } from '../src/consumers/on-agent-deleted.js';
 import { agent, startTasks, type Tasks } from './harness.js';
 import { holdTask } from './hold-task.js';
 import { type Steps, stepsOf, taskIn } from './steps.js';
@@ -23,10 +22,11 @@ function twoLives(): [former: Agent, back: Agent] {
   const former = agent('Gone');
   return [former, { ...former, registeredAt: clock.now().getTime() }];
 }
-const remove = (former: Agent) => departures.onDeleted(tasks.context, deletionOf(former, clock.now()));
-const sweep = () => departures.sweep(tasks.context);
+const remove = (former: Agent) => tasks.running.departures.onDeleted(deletionOf(former, clock.now()));
+const sweep = () => tasks.running.departures.sweep();
 const statusOf = async (id: string) => (await steps.details(ann, id)).body.task.status;
-const departuresOf = ({ aid }: Agent) => tasks.context.database.prisma.departure.count({ where: { aid } });
+const departuresOf = async ({ aid }: Agent) =>
+  (await tasks.context.database.pool.query('SELECT FROM bus.departure WHERE aid = $1', [aid])).rowCount;
 
 describe('R3: an old deletion does not touch the new life of its agent', () => {
   test('neither its tasks nor its claims', async () => {

@@ -1,5 +1,4 @@
 import { deletionOf, type TestClock, testClock } from '@acsp/testkit';
-import { departures } from '../src/consumers/on-agent-deleted.js';
 import { claimTask } from '../src/operations/claim-task.js';
 import { expireTasks } from '../src/task/expire-tasks.js';
 import { type Answer, agent, callDirectly, startTasks, type Tasks } from './harness.js';
@@ -223,7 +222,7 @@ test('an agent that gives a task back while it is being deleted does not wait fo
   for (let round = 0; round < 3; round += 1) {
     const [id, gone] = [await steps.created(ann), agent('Gone')];
     await steps.claim(gone, id);
-    const deleted = () => departures.onDeleted(tasks.context, deletionOf(gone));
+    const deleted = () => tasks.running.departures.onDeleted(deletionOf(gone));
     const started = Date.now();
     const [answer] = await allAtOnce<unknown>(services, id, [() => steps.update(gone, id, 'unclaim'), deleted]);
     durations.push(Date.now() - started);

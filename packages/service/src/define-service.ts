@@ -20,6 +20,7 @@ import {
   type Runtime,
   type Service,
 } from './definition.js';
+import { createDepartures, type Departed } from './departures.js';
 import { listenOn } from './listen-on.js';
 import { ConfigError } from './load-config.js';
 import { createPeer } from './peer.js';
@@ -76,10 +77,11 @@ function start<P, Shape extends z.ZodRawShape, Context>(
     stack.use(database);
     const bus = overrides.bus ?? stack.use(jetStreamBus({ url: natsUrl(config.NATS_URL), log }));
     const principals = createPrincipals(config.PRINCIPAL_SECRET);
+    const clock = overrides.clock ?? systemClock;
     const context = definition.context({
       config: runtime.config,
       database,
-      clock: overrides.clock ?? systemClock,
+      clock,
       bus,
       log,
       use: (resource) => stack.use(resource),
@@ -89,13 +91,17 @@ function start<P, Shape extends z.ZodRawShape, Context>(
     health.check('database', () => database.ping());
     const relay = stack.use(startRelay({ database, bus, service: name, payloads: events, log }));
     database.onCommit(relay.wake);
-    for (const work of startBackground(name, definition.background?.(context) ?? {}, { database, bus, log }))
+    const { departed } = definition;
+    const clearAway = async (life: Departed) => departed?.(context, life);
+    const departures = createDepartures(name, { database, clock, clearAway });
+    const background = [definition.background?.(context) ?? {}, departed === undefined ? {} : departures.background];
+    for (const work of background.flatMap((each) => startBackground(name, each, { database, bus, log })))
       stack.use(work);
 
     const { answers, isMigrated } = database;
     const serving = { service: contract, operations, context, answers, isMigrated, principals, host: config.HOST, log };
     const doors = await openDoors(stack, serving, { config, health });
-    return { ...doors, context, principals, migrated: database.migrated };
+    return { ...doors, context, principals, departures, migrated: database.migrated };
   });
 }
 

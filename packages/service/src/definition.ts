@@ -7,6 +7,7 @@ import type { GenService, GenServiceMethods } from '@bufbuild/protobuf/codegenv2
 import { z } from 'zod';
 import type { Health } from './create-health.js';
 import type { Logger } from './create-logger.js';
+import type { Departed, Departures } from './departures.js';
 import type { Peer } from './peer.js';
 import { secrets, settings } from './settings.js';
 
@@ -79,6 +80,11 @@ export interface Definition<Contract extends DescService, P, Shape extends z.Zod
   /** A row for every rpc. */
   readonly operations: Operations<Contract, Context>;
   readonly background?: (context: Context) => Background;
+  /**
+   * Clears away what a life of an agent left that ended: whatever has `since <= registered_at`, in pages. It is called when the deletion arrives, however
+   * late, and again until no request that was in flight can leave anything more.
+   */
+  readonly departed?: (context: Context, departed: Departed) => Promise<void>;
 }
 
 /** Tests and the standalone put these in place of a service's own, and dispose of them themselves. */
@@ -100,6 +106,7 @@ export interface Running<Context> extends AsyncDisposable {
   /** The contract door, `host:port`. */
   readonly address: string;
   readonly principals: Principals;
+  readonly departures: Departures;
   /** Ends event streams as a stop does, for one that begins with what stands in front of the service. */
   endStreams(): void;
   /** Resolves when the tables are there. */

@@ -4,7 +4,7 @@ export { createLogger, type Logger } from './create-logger.js';
 export { createStack, type Stack, startOnStack } from './create-stack.js';
 export { defineService } from './define-service.js';
 export type { BaseContext, Overrides, Running, Runtime, Service } from './definition.js';
-export { createDepartures, type Departed, type Departures } from './departures.js';
+export type { Departed } from './departures.js';
 export { cacheActive, createDirectory, type Directory, requireActive } from './directory.js';
 export { gatherKeys } from './gather-keys.js';
 export { listenOn } from './listen-on.js';

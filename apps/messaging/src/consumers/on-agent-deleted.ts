@@ -1,16 +1,14 @@
-import { createDepartures, type Departed } from '@acsp/service';
+import type { Departed } from '@acsp/service';
 import { channelPayload } from '../channel/channel-event.js';
 import { leaveChannels, membershipKey } from '../channel/membership.js';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
 import type { Channel, ChannelMember } from '../generated/prisma/client.js';
 
-/** An agent is gone: its memberships end, and invitations of it are void. */
-export const departures = createDepartures('messaging', clearAway);
-
 const pageSize = 200;
 
-async function clearAway(context: Context, { aid, registered_at }: Departed): Promise<void> {
+/** An agent is gone: its memberships end, and invitations of it are void. */
+export async function onAgentDeleted(context: Context, { aid, registered_at }: Departed): Promise<void> {
   const { prisma, batch } = context.database;
   for (let found = pageSize; found === pageSize; ) {
     const memberships = await prisma.$queryRaw<Membership[]>`

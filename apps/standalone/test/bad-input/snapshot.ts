@@ -1,13 +1,13 @@
 import type pg from 'pg';
 
 /**
- * A number of rows and a checksum for every table of a service, the outbox included. Heartbeats of caches, departures and positions in the bus come and
+ * A number of rows and a checksum for every table of a service, the outbox included. Heartbeats of caches and positions in the bus come and
  * go with time, not with requests.
  */
 export async function snapshot(pool: pg.Pool): Promise<Record<string, string>> {
   const { rows: tables } = await pool.query<{ name: string }>(`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-    WHERE (schemaname = 'public' AND tablename NOT IN ('_prisma_migrations', 'departure', 'feed_position')) OR (schemaname = 'bus' AND tablename = 'outbox')`);
+    WHERE (schemaname = 'public' AND tablename NOT IN ('_prisma_migrations', 'feed_position')) OR (schemaname = 'bus' AND tablename = 'outbox')`);
   const state: Record<string, string> = {};
   for (const { name } of tables) {
     // The relay marks rows whenever it comes to it, and streams are noted now and then, and after their end.

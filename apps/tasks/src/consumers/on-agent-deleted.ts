@@ -1,12 +1,10 @@
-import { createDepartures, type Departed } from '@acsp/service';
+import type { Departed } from '@acsp/service';
 import type { Context } from '../context.js';
 import { changeEach } from '../task/change-each.js';
 import { decideClaimerGone, decideCreatorGone } from '../task/decide-end.js';
 
 /** An agent is gone: its tasks are cancelled, its live claims withdrawn. */
-export const departures = createDepartures('tasks', clearAway);
-
-async function clearAway(context: Context, departed: Departed): Promise<void> {
+export async function onAgentDeleted(context: Context, departed: Departed): Promise<void> {
   const { prisma } = context.database;
   const { aid, registered_at } = departed;
   await changeEach(context, {
