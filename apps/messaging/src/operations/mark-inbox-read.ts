@@ -23,10 +23,12 @@ export const markInboxRead = byAgent(
             AND NOT read AND created_at > ${box.read_to}::timestamptz`;
       const unread_count = box.unread - updated;
       if (updated === 0) return { updated, unread_count };
-      const data = { unread: unread_count, ...(all && { read_to: box.last_at }) };
-      await tx.mailbox.update({ where: { aid }, data });
+      await tx.mailbox.update({ where: { aid }, data: { unread: unread_count, ...(all && readUpTo(box)) } });
       const payload = { aid, updated, unread_count };
       await events.emit(tx, { type: 'mailbox.read', audience: [], actor: aid, payload });
       return { updated, unread_count };
     }),
 );
+
+/** An item may have the time of the latest one, where clocks of replicas differ or two come in a millisecond: what comes now is later than what is read. */
+const readUpTo = ({ last_at }: Mailbox) => ({ read_to: last_at, last_at: new Date(last_at.getTime() + 1) });
