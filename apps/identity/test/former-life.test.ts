@@ -1,3 +1,4 @@
+import { testClock } from '@acsp/testkit';
 import {
   eventsOf,
   type Identity,
@@ -64,4 +65,16 @@ test('a caller of the present life is served', async () => {
   });
   expect(await identity.call(present, 'POST /connect', { aid })).toMatchObject({ status: 201 });
   expect(await identity.call(present, 'POST /account-delete', { aid, confirm: true })).toMatchObject({ status: 200 });
+});
+
+test('the next life begins after the former one, even at a replica whose clock is behind', async () => {
+  const clock = testClock(Date.now() - 2_000);
+  await using slow = await startIdentity({ databaseUrl: identity.databaseUrl, clock });
+  const { aid } = former;
+  await slow.call(present, 'POST /account-delete', { aid, confirm: true });
+  const third = await registered(slow, {}, former);
+  expect(third.registeredAt).toBeGreaterThan(present.registeredAt);
+  using peer = peerOf(slow);
+  const registered_at = new Date(third.registeredAt);
+  expect(await peer.verifyLoginKey({ login_key: third.loginKey })).toMatchObject({ aid, registered_at });
 });

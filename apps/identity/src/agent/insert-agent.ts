@@ -1,5 +1,5 @@
 import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
-import type { BatchStatement } from '@acsp/database';
+import { type BatchStatement, untilWritten } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
@@ -11,15 +11,28 @@ import { loginKeyDays, type NewLoginKey, newLoginKey } from '../login-key/new-lo
 export type Registration = Pick<Agent, 'aid' | 'public_key' | 'agent_name' | 'capabilities' | 'description'> &
   Partial<Pick<Agent, 'owner_id' | 'endpoint' | 'signed_at'>> & { readonly metadata: JsonObject };
 
-/** Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. */
-export async function insertAgent(
-  { database, config, clock }: Context,
-  registration: Registration,
-): Promise<NewLoginKey> {
-  const key = newLoginKey(clock.now(), loginKeyDays);
+/**
+ * Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. The life of an agent that was deleted and
+ * registers again begins after the former one, whatever the clocks of replicas say: all services tell lives apart by that time.
+ */
+export async function insertAgent(context: Context, registration: Registration): Promise<NewLoginKey> {
+  let earliest = 0;
+  return untilWritten(
+    async () => {
+      const key = newLoginKey(new Date(Math.max(context.clock.now().getTime(), earliest)), loginKeyDays);
+      if ((await insert(context, registration, key)) !== undefined) return key;
+      const former = await findFormer(context, registration);
+      earliest = former.created_at.getTime() + 1;
+      return undefined;
+    },
+    { call: undefined },
+  );
+}
+
+function insert({ database, config }: Context, registration: Registration, key: NewLoginKey) {
   const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata, signed_at } =
     registration;
-  const inserted = await database.batch(insertAgents, {
+  return database.batch(insertAgents, {
     aid,
     public_key,
     agent_name,
@@ -30,20 +43,22 @@ export async function insertAgent(
     endpoint: endpoint ?? null,
     region_id: config.REGION_ID,
     created_at: key.createdAt,
-    signed_at: signed_at ?? new Date(0),
+    signed_at: signed_at ?? unsigned,
     hash: `\\x${key.hash.toString('hex')}`,
     expires_at: key.expiresAt,
     ...events.row(agentEvent('registered', { ...registration, created_at: key.createdAt }), key.createdAt),
   });
-  if (inserted === undefined) throw await refusal(database, aid);
-  return key;
 }
 
-async function refusal({ prisma }: Context['database'], aid: string): Promise<AppError> {
-  const known = await prisma.agent.findUnique({ where: { aid } });
-  if (known?.deleted_at == null) return new AppError('AID_EXISTS');
+const unsigned = new Date(0);
+
+/** The former life, behind which the new one has to begin. Throws where there may be no new one. */
+async function findFormer({ database }: Context, { aid, signed_at }: Registration): Promise<Agent> {
+  const known = await database.prisma.agent.findUnique({ where: { aid } });
+  if (known?.deleted_at == null) throw new AppError('AID_EXISTS');
+  if (known.deleted_at <= (signed_at ?? unsigned)) return known;
   const fields = [{ field: 'timestamp', message: 'must not be before the deletion of this AID' }];
-  return new AppError('INVALID_TIMESTAMP', { fields });
+  throw new AppError('INVALID_TIMESTAMP', { fields });
 }
 
 interface Input extends EventRow, Required<Registration> {
@@ -69,7 +84,7 @@ const written = [
   ...['created_at', 'signed_at'],
 ];
 
-/** Agent, login key and event in one round trip. A deleted agent's row is taken over by what was signed after the deletion. */
+/** Agent, login key and event in one round trip. A deleted agent's row is taken over by what was signed after the deletion and begins later. */
 const insertAgents: BatchStatement<Input, object> = {
   name: 'register',
   columns: {
@@ -97,7 +112,7 @@ const insertAgents: BatchStatement<Input, object> = {
       SELECT ${written.join(', ')}, created_at FROM input
       ON CONFLICT (aid) DO UPDATE
       SET status = 'active', deleted_at = NULL, updated_at = excluded.updated_at, ${written.map((name) => `${name} = excluded.${name}`).join(', ')}
-      WHERE agent.deleted_at <= excluded.signed_at
+      WHERE agent.deleted_at <= excluded.signed_at AND agent.created_at < excluded.created_at
       RETURNING aid
     ),
     keyed AS (
