@@ -2,11 +2,13 @@ import { SubscribePresenceRequestSchema } from '@acsp/contracts/events/v1/presen
 import { newId } from '@acsp/database';
 import { aid, byAgent, fieldsOf } from '@acsp/operation';
 import { requireActive } from '@acsp/service';
+import { within } from '@acsp/time';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
 import { callerAid } from '../presence/fields.js';
 import { lifeOf } from '../presence/records.js';
+import { followWatch } from '../radio/follow-watch.js';
 
 const aids = z.array(aid(), 'INVALID_FIELD').min(1, 'INVALID_FIELD').max(50, 'INVALID_FIELD').optional();
 
@@ -16,19 +18,27 @@ export const subscribePresence = byAgent(
     ({ watch_aids, target_aids }) => (watch_aids ?? target_aids) !== undefined,
     { error: 'MISSING_FIELDS', path: ['watch_aids'] },
   ),
-  async ({ database, directory }: Context, { watch_aids: named, target_aids = [] }, caller, call) => {
+  async (context: Context, { watch_aids: named, target_aids = [] }, caller, call) => {
     const watch_aids = [...new Set(named ?? target_aids)];
-    await requireActive(directory, watch_aids);
+    await requireActive(context.directory, watch_aids);
     const { aid, since } = lifeOf(caller);
-    return database.transaction(call, async (tx) => {
+    let watch_id = '';
+    const answer = await context.database.transaction(call, async (tx) => {
       const { id } = await tx.presenceWatch.upsert({
         where: { aid_since: { aid, since } },
         create: { id: newId(), aid, since, watch_aids },
         update: { watch_aids },
       });
-      const payload = { watch_id: id, aid, watch_aids };
+      watch_id = id;
+      const payload = { watch_id, aid, watch_aids };
       await events.emit(tx, { type: 'watch.changed', audience: [], actor: aid, payload });
       return { subscribed: true, watching: watch_aids.length, channel: `presence:${id}` };
     });
+    // The streams of other replicas hear of it by the bus. Those of this one must not miss what the agent causes after the answer.
+    await within(followMs, 'Changing the streams', followWatch(context, { aid, watch_id })).catch(() => {});
+    return answer;
   },
 );
+
+/** How long the answer waits for streams, which follow the change all the same. */
+const followMs = 500;

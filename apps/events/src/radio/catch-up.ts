@@ -13,8 +13,8 @@ interface CatchUpOptions {
 export interface CatchUp {
   /** Writes what the feed has after the position of the stream and up to `upTo`, then what came meanwhile; then the stream is live. */
   from(radio: Radio, upTo: number): void;
-  /** The stream has missed something: it reads its feeds again from its position on. */
-  again(radio: Radio): void;
+  /** The stream has missed something, or does until `change` has resolved: it reads its feeds again from its position on. */
+  again(radio: Radio, change?: Promise<unknown>): void;
 }
 
 /** A reader that has so much before it gets no more of its backlog yet. */
@@ -32,6 +32,7 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
     let upTo = first;
     while (!radio.closed) {
       if (behind.again) {
+        if (behind.change !== undefined) await behind.change;
         behind.items.length = 0;
         behind.length = 0;
         behind.again = false;
@@ -73,10 +74,10 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
     from(radio, upTo) {
       if (radio.behind !== undefined) start(radio, radio.behind, upTo);
     },
-    again(radio) {
-      if (radio.behind !== undefined) radio.behind.again = true;
+    again(radio, change) {
+      if (radio.behind !== undefined) Object.assign(radio.behind, { again: true, change } satisfies Partial<Behind>);
       else {
-        radio.behind = { items: [], length: 0, again: true };
+        radio.behind = { items: [], length: 0, again: true, change };
         start(radio, radio.behind, 0);
       }
     },

@@ -4,15 +4,10 @@ import type { Event } from '@acsp/contracts/events/v1/event';
 import { AgentEventSchema } from '@acsp/contracts/identity/v1/events';
 import { ChannelEventSchema } from '@acsp/contracts/messaging/v1/events';
 import type { Context } from '../context.js';
-import { channelFeed, presenceFeeds } from '../feed/names.js';
+import { channelFeed } from '../feed/names.js';
+import { followWatch } from './follow-watch.js';
 import type { Hub } from './hub.js';
-import type { Radio } from './radio.js';
-
-/** True of a stream that is being opened: it resolves its feeds once more by itself. */
-function defers(radio: Radio): boolean {
-  radio.stale = true;
-  return radio.position === undefined;
-}
+import { defers, type Radio } from './radio.js';
 
 /** True where an event of this life of an agent is one of the stream's own. */
 const isOf = ({ since }: Radio, registered_at: Date | null) => since.getTime() === registered_at?.getTime();
@@ -20,8 +15,10 @@ const isOf = ({ since }: Radio, registered_at: Date | null) => since.getTime() =
 /** While the bus was away something may have been missed that ends a stream: all end within this time, spread out, and resume. */
 const renewWithinMs = 10_000;
 
+type Surroundings = Pick<Context, 'bus' | 'database' | 'log'>;
+
 /** Ends and changes open streams when what they were opened with ends or changes: token, agent, membership, what is watched. */
-export function followChanges({ bus, log }: Pick<Context, 'bus' | 'log'>, hub: Hub): AsyncDisposable {
+export function followChanges({ bus, database, log }: Surroundings, hub: Hub): AsyncDisposable {
   const subscribe = (radio: Radio, feeds: readonly string[]) =>
     hub.subscribe(radio, feeds).catch((error) => {
       log.warn({ err: error, aid: radio.aid }, 'a stream cannot hear other feeds and has to resume');
@@ -34,12 +31,8 @@ export function followChanges({ bus, log }: Pick<Context, 'bus' | 'log'>, hub: H
       if (radio !== undefined && radio.number < number) hub.close(radio, 'token_expired');
     },
     'watch.changed'(event) {
-      const { aid, watch_id, watch_aids } = payloadOf(WatchEventSchema, event);
-      for (const radio of hub.byAgent(aid)) {
-        if (defers(radio) || radio.watch_id !== watch_id) continue;
-        const others = radio.feeds.filter((name) => !name.startsWith('presence:'));
-        void subscribe(radio, [...others, ...presenceFeeds(watch_aids)]);
-      }
+      const { aid, watch_id } = payloadOf(WatchEventSchema, event);
+      void followWatch({ database, log, hub }, { aid, watch_id });
     },
     'channel.left'(event) {
       const { aid, channel_id, is_public, registered_at } = payloadOf(ChannelEventSchema, event);

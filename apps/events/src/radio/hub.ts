@@ -13,6 +13,8 @@ export interface Hub extends AsyncDisposable {
   claim(radio: Radio): void;
   /** Resolves once every later message of its feeds will come to the stream, or wait with it. */
   subscribe(radio: Radio, feeds: readonly string[]): Promise<void>;
+  /** The same for an open stream, which misses nothing of its new feeds: what comes meanwhile is read from the feed. */
+  resubscribe(radio: Radio, feeds: readonly string[]): Promise<void>;
   /** Writes what came after the position of the stream up to `upTo`, then what came since, and then what comes. */
   startReplay(radio: Radio, upTo: number): void;
   close(radio: Radio, reason: Reason): void;
@@ -79,6 +81,12 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
       if (other !== undefined) close(other, 'token_expired');
     },
     subscribe: subscriptions.subscribe,
+    resubscribe(radio, feeds) {
+      const change = subscriptions.subscribe(radio, feeds);
+      const settled = change.catch(() => {});
+      catchUp.again(radio, settled);
+      return change;
+    },
     startReplay: catchUp.from,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

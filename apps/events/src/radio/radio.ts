@@ -22,7 +22,15 @@ export interface Radio extends Pick<Grant, 'token_id' | 'aid' | 'since'> {
   readonly slot: number;
   /** Its channels or its watch list have changed before its feeds were subscribed. */
   stale: boolean;
+  /** Resolves once it hears those whom its agent watches now; undefined while nothing changes. */
+  renewing?: Promise<void> | undefined;
   closed: boolean;
+}
+
+/** True of a stream that is being opened: it resolves its feeds once more by itself. */
+export function defers(radio: Radio): boolean {
+  radio.stale = true;
+  return radio.position === undefined;
 }
 
 export interface Behind {
@@ -31,6 +39,8 @@ export interface Behind {
   length: number;
   /** More came than is held, or was missed: the feed is to be read again. */
   again: boolean;
+  /** The feeds are to be read once this has resolved: until then messages of some of them are not heard. */
+  change?: Promise<unknown> | undefined;
 }
 
 /** A message of the feed as every stream sends it. */
