@@ -13,8 +13,11 @@ interface CatchUpOptions {
 export interface CatchUp {
   /** Writes what the feed has after the position of the stream and up to `upTo`, then what came meanwhile; then the stream is live. */
   from(radio: Radio, upTo: number): void;
-  /** The stream has missed something, or does until `change` has resolved: it reads its feeds again from its position on. */
-  again(radio: Radio, change?: Promise<unknown>): void;
+  /**
+   * The stream has missed something, or does until `change` has resolved: it reads its feeds again from its position on. Resolves once it is live, or
+   * has ended.
+   */
+  again(radio: Radio, change?: Promise<unknown>): Promise<void>;
 }
 
 /** A reader that has so much before it gets no more of its backlog yet. */
@@ -61,25 +64,30 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
     }
   }
 
-  function start(radio: Radio, behind: Behind, upTo: number): void {
-    run(radio, behind, upTo).catch(async (error) => {
-      report(error);
-      behind.again = true;
-      await pause(outageMs);
-      start(radio, behind, upTo);
-    });
+  async function start(radio: Radio, behind: Behind, upTo: number): Promise<void> {
+    for (;;) {
+      try {
+        return await run(radio, behind, upTo);
+      } catch (error) {
+        report(error);
+        behind.again = true;
+        await pause(outageMs);
+      }
+    }
   }
 
   return {
     from(radio, upTo) {
-      if (radio.behind !== undefined) start(radio, radio.behind, upTo);
+      if (radio.behind !== undefined) radio.behind.running = start(radio, radio.behind, upTo);
     },
-    again(radio, change) {
-      if (radio.behind !== undefined) Object.assign(radio.behind, { again: true, change } satisfies Partial<Behind>);
-      else {
-        radio.behind = { items: [], length: 0, again: true, change };
-        start(radio, radio.behind, 0);
+    async again(radio, change) {
+      const behind = radio.behind ?? { items: [], length: 0, again: true };
+      Object.assign(behind, { again: true, change } satisfies Partial<Behind>);
+      if (radio.behind === undefined) {
+        radio.behind = behind;
+        behind.running = start(radio, behind, 0);
       }
+      await behind.running;
     },
   };
 }

@@ -28,8 +28,10 @@ beforeEach(() => {
     publishEphemeral: async () => {},
     latest: async () => [],
     bounds: async () => ({ first: 1, last: stored.at(-1)?.position ?? 0 }),
-    read: async (_feeds, { after, upTo, limit }) =>
-      stored.filter(({ position = 0 }) => position > after && position <= upTo).slice(0, limit),
+    read: async (feeds, { after, upTo, limit }) =>
+      stored
+        .filter(({ feed, position = 0 }) => feeds.includes(feed) && position > after && position <= upTo)
+        .slice(0, limit),
     async subscribe(_feed, listener) {
       listeners.push(listener);
       return { [Symbol.dispose]: () => void listeners.splice(listeners.indexOf(listener), 1) };
@@ -138,6 +140,18 @@ test('after a lost connection a stream reads what it has missed', async () => {
   hear(message(4));
   await jest.advanceTimersByTimeAsync(0);
   expect(data()).toEqual(['1', '2', '3', '4']);
+});
+
+test('a stream that changes its feeds misses nothing, neither of the former ones nor of the new one', async () => {
+  const { radio, data } = await play();
+  const other = (position: number) => ({ ...message(position), feed: 'agent:y' });
+  stored = [message(1), other(2)];
+  const changed = hub.resubscribe(radio, ['agent:y']);
+  stored.push(other(3));
+  await jest.advanceTimersByTimeAsync(0);
+  await changed;
+  expect(data()).toEqual(['1', '2', '3']);
+  expect(radio.feeds).toEqual(['agent:y']);
 });
 
 test('a reader with more than 1 MiB before it is closed, and told so', async () => {

@@ -13,7 +13,7 @@ export interface Hub extends AsyncDisposable {
   claim(radio: Radio): void;
   /** Resolves once every later message of its feeds will come to the stream, or wait with it. */
   subscribe(radio: Radio, feeds: readonly string[]): Promise<void>;
-  /** The same for an open stream, which misses nothing of its new feeds: what comes meanwhile is read from the feed. */
+  /** The same for an open stream, which misses nothing: neither of its new feeds, nor what the former ones had until then. */
   resubscribe(radio: Radio, feeds: readonly string[]): Promise<void>;
   /** Writes what came after the position of the stream up to `upTo`, then what came since, and then what comes. */
   startReplay(radio: Radio, upTo: number): void;
@@ -67,7 +67,7 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
   const catchUp = createCatchUp({ feed, log, deliver });
   const subscriptions = createSubscriptions(feed, {
     onItem: (radio, item) => (holdBack(radio, item) ? undefined : deliver(radio, item)),
-    onGap: catchUp.again,
+    onGap: (radio) => void catchUp.again(radio),
   });
   const timer = setInterval(beat(all(), close), 1_000).unref();
   return {
@@ -81,11 +81,18 @@ export function createHub({ feed, log, onEnd }: HubOptions): Hub {
       if (other !== undefined) close(other, 'token_expired');
     },
     subscribe: subscriptions.subscribe,
-    resubscribe(radio, feeds) {
-      const change = subscriptions.subscribe(radio, feeds);
+    async resubscribe(radio, feeds) {
+      const change = subscriptions.subscribe(radio, [...new Set([...radio.feeds, ...feeds])]);
       const settled = change.catch(() => {});
-      catchUp.again(radio, settled);
-      return change;
+      const live = catchUp.again(radio, settled);
+      await change;
+      await live;
+      if (radio.closed) return;
+      // Meanwhile the agent may have left a channel.
+      await subscriptions.subscribe(
+        radio,
+        radio.feeds.filter((name) => feeds.includes(name)),
+      );
     },
     startReplay: catchUp.from,
     async [Symbol.asyncDispose]() {

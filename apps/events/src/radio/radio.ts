@@ -41,6 +41,8 @@ export interface Behind {
   again: boolean;
   /** The feeds are to be read once this has resolved: until then messages of some of them are not heard. */
   change?: Promise<unknown> | undefined;
+  /** Resolves once the stream is live, or has ended. */
+  running?: Promise<void>;
 }
 
 /** A message of the feed as every stream sends it. */
