@@ -5,8 +5,11 @@ import { fromText, toText } from './postgres-text.js';
 import { maxWindows, type Windows } from './windows.js';
 
 export interface KeptWindows extends AsyncDisposable {
-  /** Resolves when the windows of the process before are there, or after two seconds: then it goes on without them until they come. Never rejects. */
-  readonly restored: Promise<void>;
+  /**
+   * Resolves when the windows of the process before are there, or two seconds after the first call: a start may take longer, and until it is done
+   * nobody asks. Then it goes on without them until they come. Never rejects.
+   */
+  restored(): Promise<void>;
 }
 
 const restoreWithinMs = 2_000;
@@ -33,8 +36,12 @@ export function keepWindows(windows: Windows, databaseUrl: string, log: Log): Ke
       await write(windows, postgres.resource);
     }
   });
+  let inTime: Promise<void> | undefined;
   return {
-    restored: within(restoreWithinMs, 'Restoring limits', restored).catch(() => {}),
+    restored() {
+      inTime ??= within(restoreWithinMs, 'Restoring limits', restored).catch(() => {});
+      return inTime;
+    },
     async [Symbol.asyncDispose]() {
       await work[Symbol.asyncDispose]();
       if (isRestored) await write(windows, postgres.resource).catch(() => {});

@@ -49,16 +49,17 @@ export function createRateLimiter({ redisUrl, databaseUrl, log }: RateLimiterOpt
 function localLimiter(databaseUrl: string | undefined, log: Log): RateLimiter {
   const windows = createWindows();
   const kept = databaseUrl === undefined ? undefined : keepWindows(windows, databaseUrl, log);
-  let restoring = kept?.restored;
-  void restoring?.then(() => {
-    restoring = undefined;
-  });
+  let isRestoring = kept !== undefined;
+  async function afterRestoring(): Promise<void> {
+    await kept?.restored();
+    isRestoring = false;
+  }
   const isRefused = (bucket: Bucket, key: string) => refusal(bucket, windows.find(placeOf(bucket, key)));
   const count = (bucket: Bucket, key: string) => isRefused(bucket, key) ?? consumed(bucket, windows.count(bucket, key));
   return {
     isRefused,
     roomOf: (bucket, key) => roomIn(bucket, windows.find(placeOf(bucket, key))),
-    consume: (bucket, key) => restoring?.then(() => count(bucket, key)) ?? count(bucket, key),
+    consume: (bucket, key) => (isRestoring ? afterRestoring().then(() => count(bucket, key)) : count(bucket, key)),
     async [Symbol.asyncDispose]() {
       await kept?.[Symbol.asyncDispose]();
     },

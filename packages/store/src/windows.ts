@@ -13,7 +13,7 @@ export interface Windows {
   count(bucket: Bucket, key: string): Window;
   /** The present window, if there is one. */
   find(place: string): Window | undefined;
-  /** Continues the window of a process that has ended, where this process has none. */
+  /** Continues the window of a process that has ended. What this process has counted before counts in that window. */
   restore(place: string, window: Window): void;
   /** Up to `max` windows that have counted a call since they were last answered here. */
   changed(max: number): [place: string, window: Window][];
@@ -44,7 +44,8 @@ export function createWindows(): Windows {
       return window;
     },
     restore(place, window) {
-      if (find(place) === undefined) windows.set(place, window);
+      const own = find(place);
+      windows.set(place, { ...window, count: window.count + (own?.count ?? 0) });
     },
     changed(max) {
       const found: [string, Window][] = [];

@@ -36,7 +36,8 @@ describeWith('postgres', 'in PostgreSQL', () => {
     expect(added.flat().sort()).toEqual(keys.sort());
   });
 
-  test('a limit is still used up when the process that counted was killed', async () => {
+  /** A process has used a limit up, and was killed. */
+  async function usedUp() {
     const [bucket, key] = [{ name: randomUUID(), limit: 3, windowSeconds: 60 }, randomUUID()];
     const child = start('consume', { bucket, key });
     await using postgres = connectPostgres(database.url, log);
@@ -46,11 +47,53 @@ describeWith('postgres', 'in PostgreSQL', () => {
     });
     child.kill('SIGKILL');
     await once(child, 'exit');
+    return { bucket, key };
+  }
+
+  /** Nobody reads the counts until it is disposed. */
+  async function holdCounts() {
+    const postgres = connectPostgres(database.url, log);
+    await postgres.resource.opened();
+    const holder = await postgres.resource.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE store.counter');
+    return {
+      holder,
+      async [Symbol.asyncDispose]() {
+        await holder.query('ROLLBACK');
+        holder.release();
+        await postgres[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('a limit is still used up when the process that counted was killed', async () => {
+    const { bucket, key } = await usedUp();
     await using limiter = openLimiter();
     const answer = await limiter.consume(bucket, key);
     expect(answer).toMatchObject({ allowed: false, remaining: 0 });
     expect(answer.resetSeconds).toBeGreaterThan(20);
     expect(answer.resetSeconds).toBeLessThanOrEqual(60);
+  });
+
+  test('a limit is still used up when the counts are there only after the first calls of the next process', async () => {
+    const { bucket, key } = await usedUp();
+    await using limiter = openLimiter();
+    {
+      await using _held = await holdCounts();
+      expect(await limiter.consume(bucket, key)).toMatchObject({ allowed: true });
+    }
+    await eventually(() => limiter.isRefused(bucket, key) !== undefined);
+  });
+
+  test('the first call waits for the counts, however long the start took before it', async () => {
+    const { bucket, key } = await usedUp();
+    const held = await holdCounts();
+    await using limiter = openLimiter();
+    await held.holder.query('SELECT pg_sleep(2.2)');
+    const first = limiter.consume(bucket, key);
+    await held[Symbol.asyncDispose]();
+    expect(await first).toMatchObject({ allowed: false });
   });
 
   test('expired rows are deleted, in more than one batch, and no others', async () => {
