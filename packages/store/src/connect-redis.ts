@@ -49,6 +49,9 @@ function open(url: string, log: Log): RedisConnection {
   client.on('ready', () => {
     if (away) log.info({ server: host }, 'Redis is back');
     away = false;
+    void warnOfEviction(client, (policy) =>
+      log.warn({ server: host, policy }, 'Redis evicts keys when it is full: a spent signature could be used again'),
+    );
   });
   const hangs = () => {
     reason = `no answer within ${answerWithinMs} ms`;
@@ -79,6 +82,13 @@ const firstTry = (client: Redis) =>
     client.once('ready', resolve).once('close', resolve);
     setTimeout(resolve, answerWithinMs).unref();
   });
+
+/** A Redis that is full must refuse: what has been promised would go first under most policies. Some providers hide the setting. */
+async function warnOfEviction(client: Redis, warn: (policy: string) => void): Promise<void> {
+  const memory = await client.info('memory').catch(() => '');
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction';
+  if (policy !== 'noeviction' && !/^maxmemory:0\s/m.test(memory)) warn(policy);
+}
 
 async function ask<T>(client: Redis, command: () => Promise<T>, hangs: () => void): Promise<T> {
   if (client.status !== 'ready') throw new Error('Redis is away');

@@ -205,6 +205,17 @@ describeWith('own redis', 'while Redis is', () => {
     expect(inspect(problem, { depth: null })).not.toContain('secret');
   });
 
+  test('set to evict keys when it is full, the log says so', async () => {
+    const { log, lines } = collectLog();
+    await using server = await ownRedis();
+    const client = new Redis(server.url);
+    await client.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
+    client.disconnect();
+    await using _store = createStore({ redisUrl: server.url, prefix: '', onOutage: 'fail', log });
+    await eventually(() => lines.length === 1);
+    expect(lines).toMatchObject([{ policy: 'allkeys-lru', message: expect.stringMatching(/^Redis evicts keys/) }]);
+  });
+
   test('a connection is shared, and closes behind its last user without a word in the log', async () => {
     const { log, lines } = collectLog();
     await using redis = await ownRedis();
