@@ -34,6 +34,19 @@ test.each([
   ['forwarded', { forwarded: 'for=_hidden' }, '10.0.0.1'],
   ['forwarded', { forwarded: 'proto=https' }, '10.0.0.1'],
   ['forwarded', { 'x-forwarded-for': '6.6.6.6' }, '10.0.0.1'],
+  ['forwarded', { forwarded: 'for="\\[2001:db8::1\\]:4\\711"' }, '2001:db8::1'],
+  ['forwarded', { forwarded: 'for=192.0.2.1:80;;proto=http;' }, '192.0.2.1'],
+  ['forwarded', { forwarded: 'for=192.0.2.1, , ' }, '192.0.2.1'],
+  ['forwarded:2', { forwarded: 'for=1.1.1.1,, for=192.0.2.1' }, '1.1.1.1'],
+  ['forwarded:2', { forwarded: 'for=192.0.2.1' }, '10.0.0.1'],
+  ['x-forwarded-for', { 'x-forwarded-for': '1.1.1.1, ' }, '1.1.1.1'],
+  ['x-forwarded-for:2', { 'x-forwarded-for': '1.1.1.1,, 2.2.2.2' }, '1.1.1.1'],
+  // A client sends a quote that it does not close, and the proxy adds its element behind it.
+  ['forwarded', { forwarded: 'for=6.6.6.6;x=", for="[2001:db8::1]"' }, '2001:db8::1'],
+  ['forwarded', { forwarded: 'for=6.6.6.6;x=", for=192.0.2.1' }, '192.0.2.1'],
+  ['forwarded', { forwarded: 'for="6.6.6.6, for="[2001:db8::1]:443";proto=https' }, '2001:db8::1'],
+  ['forwarded:2', { forwarded: 'for=6.6.6.6;x=", for="[2001:db8::1]", for=10.0.0.2' }, '2001:db8::1'],
+  ['forwarded', { forwarded: 'for=6.6.6.6;x="\\", for="[2001:db8::1]"' }, '2001:db8::1'],
 ])('with TRUST_PROXY=%s takes %j as %s', (text, headers, address) => {
   expect(clientAddress(request(headers), trust(text))).toBe(address);
 });
@@ -49,6 +62,16 @@ test.each([
 ])('with TRUST_PROXY=%s takes the protocol of %j as %s', (text, headers, protocol) => {
   expect(clientProtocol(request(headers), trust(text))).toBe(protocol);
 });
+
+test.each(['for=a', 'for="a', ',', ';', ' ', ',for="', ';a=b', '\\"', 'a=a,', ' ;'])(
+  'a header of %j over and over takes no time that anybody notices',
+  (piece) => {
+    const startedAt = performance.now();
+    const forwarded = `for=a${piece.repeat(16_000 / piece.length)}!`;
+    for (const text of ['forwarded', 'forwarded:9']) clientAddress(request({ forwarded }), trust(text));
+    expect(performance.now() - startedAt).toBeLessThan(200);
+  },
+);
 
 test('writes an IPv4 peer of an IPv6 socket as IPv4', () => {
   expect(clientAddress(request({}, '::ffff:192.0.2.1'), trust('none'))).toBe('192.0.2.1');
@@ -79,6 +102,12 @@ test.each([
   ['2001:0DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['2001:db8::1:a:b:c:d', '2001:db8:0:1::/64'],
+  ['2001::1:a:b:c:d', '2001:0:0:1::/64'],
+  ['::1:2:3:4:5:6', '0:0:1:2::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['64:ff9b::1:192.0.2.1', '64:ff9b:0:0::/64'],
+  ['1::2:3:4:5:192.0.2.1', '1:0:2:3::/64'],
 ])('counts %s as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

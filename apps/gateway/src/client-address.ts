@@ -27,7 +27,7 @@ export function clientProtocol(request: IncomingMessage, trust: Trust): 'http' |
   return /^"?https"?$/i.test(trustedValue(request, proto, 'proto') ?? '') ? 'https' : 'http';
 }
 
-/** The value of a list-valued header; of `Forwarded` (RFC 7239) that of one parameter. */
+/** The value of a list-valued header, whose empty elements count for nothing (RFC 9110, 5.6.1); of `Forwarded` (RFC 7239) that of one parameter. */
 function trustedValue(
   { headers }: IncomingMessage,
   { header, fromRight }: Trust,
@@ -35,15 +35,31 @@ function trustedValue(
 ): string | undefined {
   const list = header === undefined ? undefined : headers[header];
   if (typeof list !== 'string') return undefined;
-  if (header !== 'forwarded') return list.split(',').at(-fromRight)?.trim();
-  const element = split(list, ',').at(-fromRight) ?? '';
-  const pairs = split(element, ';').map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair));
-  return pairs.find((pair) => pair?.[1]?.toLowerCase() === parameter)?.[2];
+  if (header !== 'forwarded') {
+    const values = list.split(',').map((value) => value.trim());
+    return values.filter((value) => value !== '').at(-fromRight);
+  }
+  const pairs = [...elementOf(list, fromRight).matchAll(pairForm)];
+  return pairs.find(([, name]) => name?.toLowerCase() === parameter)?.[2]?.replace(/\\(.)/g, '$1');
 }
 
-/** The parts between separators that stand outside of quotes. */
-const split = (text: string, separator: ',' | ';'): string[] =>
-  text.match(separator === ',' ? /(?:"(?:\\.|[^"\\])*"|[^,])+/g : /(?:"(?:\\.|[^"\\])*"|[^;])+/g) ?? [];
+const pair = String.raw`[\w-]+[ \t]*=[ \t]*(?:"(?:\\.|[^"\\])*"|[^\s",;]*)`;
+const element = String.raw`[ \t]*(?:${pair})(?:[ \t;]*;[ \t]*(?:${pair}))*[ \t;]*`;
+const pairForm = new RegExp(pair.replace('[\\w-]+', '([\\w-]+)').replace('(?:"', '("'), 'g');
+const lastElements = Array.from(
+  { length: 9 },
+  (_, index) => new RegExp(`(?:^|,)(${element})(?:(?:[ \\t]*,)+${element}){${index}}[ \\t,]*$`),
+);
+
+/**
+ * An element of `Forwarded`, counted from the right. Only what is whole from there to the end is believed: a client may send a quote that it does
+ * not close, so that what the proxies wrote behind it would be a part of its own element.
+ */
+function elementOf(list: string, fromRight: number): string {
+  // Long runs of blanks would cost their square in time.
+  const text = list.replace(/[ \t]+/g, ' ');
+  return lastElements[fromRight - 1]?.exec(text)?.[1] ?? '';
+}
 
 const nodeForm = /^"?(?:\[([^\]]+)\](?::[\w.-]+)?|([^:"]+)(?::[\w.-]+)?|([^"]*))"?$/;
 
@@ -64,12 +80,18 @@ function withoutMapping(address: string): string {
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.');
 }
 
+/** The groups of a part of an IPv6 address; an IPv4 address at its end takes the place of two. */
+const groupsOf = (part: string): string[] =>
+  part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : group));
+
 /** The key that limits count by: an IPv4 address, or the /64 that one customer has of IPv6. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':');
-  if (tail !== undefined) groups.push(...Array<string>(8).fill('0'));
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group || '0', 16).toString(16));
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const [before, behind] = [groupsOf(head), groupsOf(tail ?? '')];
+  const zeros = Array<string>(Math.max(0, 8 - before.length - behind.length)).fill('0');
+  const network = [...before, ...zeros, ...behind]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16).toString(16));
   return `${network.join(':')}::/64`;
 }
