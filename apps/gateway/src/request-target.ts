@@ -15,10 +15,11 @@ export function resolveTarget(request: IncomingMessage): void {
   request.headers.host = host;
 }
 
-const hostForm = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
+const hostForm = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d*))?$/i;
 
 function isHost(host: string): boolean {
-  const [matched, port = '0'] = hostForm.exec(host) ?? [];
+  // A port may be empty, and have zeros in front (RFC 3986, 3.2.3).
+  const [matched, port = ''] = hostForm.exec(host) ?? [];
   return matched !== undefined && Number(port) <= 65_535;
 }
 

@@ -154,9 +154,12 @@ test.each([
 const answered = async (host: string) =>
   statusesIn(await sendRaw(gateway.url, `GET /api/acsp/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
 
-test.each(['a', 'a:80', '127.0.0.1:8080', '[::1]:8080', 'a_b.example'])('Host: %s is served', async (host) => {
-  expect(await answered(host)).toEqual([200]);
-});
+test.each(['a', 'a:80', '127.0.0.1:8080', '[::1]:8080', 'a_b.example', 'a:', 'a:000080'])(
+  'Host: %s is served',
+  async (host) => {
+    expect(await answered(host)).toEqual([200]);
+  },
+);
 
 test.each(['', 'a b', 'http://x/', 'user@x', 'x:abc', 'x:99999', '[::1', '<script>', 'x/y', 'x?y', '\xff'])(
   'Host: %s is no host and answered 400',

@@ -45,6 +45,14 @@ test('sends the target on to the letter', async () => {
   expect(last().url).toBe('/api/acsp/status?aid=a%2Fb&x=1|2&&y={"a":[]}#f');
 });
 
+test('keeps the headers that Connection names, as it keeps Connection itself', async () => {
+  await gateway.get('status', {
+    headers: { connection: 'keep-alive, X-Hop,  last-event-id', 'x-hop': '1', 'last-event-id': '2', 'x-end': '3' },
+  });
+  expect(last().headers).toMatchObject({ 'x-end': '3', 'x-request-id': expect.any(String) });
+  for (const name of ['x-hop', 'last-event-id']) expect(last().headers).not.toHaveProperty(name);
+});
+
 test('tells the service who calls, by a signed principal', async () => {
   const agent = gateway.identity.register();
   await gateway.get('tasks', { headers: { authorization: `Bearer ${agent.loginKey}`, 'x-request-id': 'mine-1' } });

@@ -124,8 +124,8 @@ async function answer(exchange: Exchange): Promise<void> {
 async function stream(exchange: Exchange): Promise<void> {
   const { request, response, door } = exchange;
   const call = callOf(exchange, Number.POSITIVE_INFINITY);
-  // A browser's EventSource says in a header where it stopped, and repeats its URL as it was.
-  const resumed = request.headers['last-event-id'];
+  // A browser's EventSource says in a header where it stopped, and repeats its URL as it was. An empty one says that it has nothing (HTML 9.2.4).
+  const resumed = request.headers['last-event-id'] || undefined;
   const fields = { ...(await readFields(exchange)), ...(resumed !== undefined && { last_event_id: resumed }) };
   try {
     const events = run(exchange, call, fields) as AsyncIterable<StreamedEvent>;

@@ -58,6 +58,8 @@ describe('over HTTP', () => {
   test('a stream resumes where the browser says that it stopped', async () => {
     const { rest } = await open('GET /events?count=1&last_event_id=3', { 'last-event-id': '6' });
     expect(await rest()).toContain('id: 7\n');
+    const { rest: fromQuery } = await open('GET /events?count=1&last_event_id=3', { 'last-event-id': '' });
+    expect(await fromQuery()).toContain('id: 4\n');
   });
 
   test('a stream without events ends at once', async () => {

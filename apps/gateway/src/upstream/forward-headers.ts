@@ -16,12 +16,17 @@ const ownHeaders = new Set([
 
 const isOwn = (name: string) => ownHeaders.has(name) || name.startsWith('acsp-') || name.startsWith('x-forwarded-');
 
+/** Those that the sender of a request meant for the gateway alone. */
+const namedIn = (connection = ''): ReadonlySet<string> =>
+  new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+
 /** Makes the request's headers those that the service gets: the caller's, but all that speaks of identity and origin is ours. */
 export function setForwardHeaders({ config, principals }: Context, call: Call): void {
   const { request, caller, route, requestId, idempotency, body, host } = call;
   const sent = request.headers;
   const headers: Record<string, string> = {};
-  for (const name in sent) if (!isOwn(name)) headers[name] = sent[name] as string;
+  const ofConnection = namedIn(sent.connection);
+  for (const name in sent) if (!isOwn(name) && !ofConnection.has(name)) headers[name] = sent[name] as string;
   if (request.method === 'POST') headers['content-length'] = String(body?.length ?? sent['content-length'] ?? 0);
   if (caller !== undefined)
     headers[principalHeader] = principals.sign({ ...caller, requestId, rpc: route.rpc, idempotency });
