@@ -1,7 +1,7 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { MessagingService } from '@acsp/contracts/messaging/v1/messaging';
 import { deleteExpiredPeriodically } from '@acsp/database';
-import { type BaseContext, createDirectory, type Directory, type Peer } from '@acsp/service';
+import { type BaseContext, createDirectory, type Directory, type Peer, settings } from '@acsp/service';
 import { createStore, type Store } from '@acsp/store';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
@@ -13,10 +13,10 @@ import { createTokens, type Tokens } from './token/tokens.js';
 
 /** The variables of events besides those of every service; README.md lists them for operators. */
 export const variables = {
-  IDENTITY_GRPC: z.string(),
-  MESSAGING_GRPC: z.string(),
+  IDENTITY_GRPC: settings.grpcAddress,
+  MESSAGING_GRPC: settings.grpcAddress,
   /** Presence is kept there; absent keeps it in the service's own database. */
-  REDIS_URL: z.string().optional(),
+  REDIS_URL: settings.redisUrl.optional(),
   /** The longest stream; a stream ends up to a 28th earlier, so that not all end at once. */
   STREAM_SECONDS: z.coerce.number().int().min(1).max(280).default(280),
 };

@@ -39,18 +39,18 @@ export const configSchema = z.object({
   /** The scheduler shows it on internal operations. `new,old`: both are accepted. Absent: nobody may call them. */
   INTERNAL_TOKEN: secrets(16).optional(),
 
-  IDENTITY_GRPC: z.string(),
+  IDENTITY_GRPC: settings.grpcAddress,
   /** Public doors of the services. The operations of one that is absent answer 503. */
   ...doorUrls,
   /** How long a service may stay silent. */
   UPSTREAM_TIMEOUT_MS: z.coerce.number().int().min(100).max(50_000).default(30_000),
 
   /** Limits and spent signatures, shared by all gateways. */
-  REDIS_URL: z.string().optional(),
+  REDIS_URL: settings.redisUrl.optional(),
   /** The same in PostgreSQL, for a single gateway. One of the two must be set. */
-  DATABASE_URL: z.string().optional(),
+  DATABASE_URL: settings.postgresUrl.optional(),
   /** Absent: credentials are looked up afresh every half second, since no event says when they end. */
-  NATS_URL: z.string().optional(),
+  NATS_URL: settings.natsUrl.optional(),
 
   RATE_LIMIT_SCALE: z.coerce.number().positive().default(1),
   /** JSON: limit names and requests a minute, such as `{"tasks": 60}`. */

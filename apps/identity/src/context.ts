@@ -11,7 +11,7 @@ export const variables = {
   /** The region number of agents that register here. */
   REGION_ID: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
   /** Absent: every agent looks as if it was never seen. */
-  EVENTS_GRPC: z.string().optional(),
+  EVENTS_GRPC: settings.grpcAddress.optional(),
 };
 
 export interface Context extends BaseContext<PrismaClient, typeof variables> {

@@ -1,11 +1,10 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
-import { type BaseContext, cacheActive, createDirectory, type Directory, type Peer } from '@acsp/service';
-import { z } from 'zod';
+import { type BaseContext, cacheActive, createDirectory, type Directory, type Peer, settings } from '@acsp/service';
 import type { PrismaClient } from './generated/prisma/client.js';
 
 /** The variables of messaging besides those of every service; README.md lists them for operators. */
 export const variables = {
-  IDENTITY_GRPC: z.string(),
+  IDENTITY_GRPC: settings.grpcAddress,
 };
 
 export interface Context extends BaseContext<PrismaClient, typeof variables> {

@@ -13,16 +13,16 @@ export const configSchema = z.looseObject({
   /** Shared by the services; one that is kept in DATA_DIR when absent. Replicas need the same. */
   PRINCIPAL_SECRET: z.string().optional(),
   /** A PostgreSQL server to use in place of the embedded one: databases are made on it. */
-  DATABASE_URL: z.string().optional(),
+  DATABASE_URL: settings.postgresUrl.optional(),
   /** Goes before the names of the databases on that server, so that several deployments can share it. */
   DATABASE_PREFIX: z
     .string()
     .regex(/^[a-z0-9_]{0,40}$/)
     .default(''),
   /** A JetStream server to use in place of the embedded bus. */
-  NATS_URL: z.string().optional(),
+  NATS_URL: settings.natsUrl.optional(),
   /** A Redis server to use in place of tables. */
-  REDIS_URL: z.string().optional(),
+  REDIS_URL: settings.redisUrl.optional(),
 });
 
 export type Config = z.infer<typeof configSchema>;

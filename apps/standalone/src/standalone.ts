@@ -4,7 +4,7 @@ import { configSchema as gatewayConfig } from '@acsp/gateway/config';
 import { start as startGateway } from '@acsp/gateway/server';
 import { urlOf } from '@acsp/http';
 import { freePort } from '@acsp/local';
-import { loadConfig, type Running, type Runtime, type Service, startOnStack } from '@acsp/service';
+import { ConfigError, loadConfig, type Running, type Runtime, type Service, startOnStack } from '@acsp/service';
 import type { Config } from './config.js';
 import { openDatabases } from './databases.js';
 import { keepSecret } from './keep-secret.js';
@@ -37,7 +37,7 @@ export function startStandalone({ config, log, health }: Runtime<Config>): Promi
       ...inherited(config),
       HOST: '127.0.0.1',
       HTTP_PORT: '0',
-      PUBLIC_URL: config.PUBLIC_URL ?? urlOf(config.HOST, port),
+      PUBLIC_URL: config.PUBLIC_URL ?? linksTo(config.HOST, port),
       ...addresses(contractPorts),
     };
 
@@ -69,6 +69,13 @@ export function startStandalone({ config, log, health }: Runtime<Config>): Promi
     });
     return { url: gateway.url, services: running, failed: databases.failed };
   });
+}
+
+/** The base of links where the operator names none. */
+function linksTo(host: string, port: number): string {
+  const url = urlOf(host, port);
+  if (URL.canParse(url)) return url;
+  throw new ConfigError(['PUBLIC_URL is not set, and no link can lead to HOST, an address with a zone']);
 }
 
 /** The variables that the operator set besides the standalone's own: TRUST_PROXY, RATE_LIMITS, REGION_ID and their like. */

@@ -65,6 +65,18 @@ test.each([
     expect(() => loadConfig(schema, { PUBLIC_URL })).toThrow(/PUBLIC_URL is wrong \([a-z]/);
 });
 
+test.each(['DATABASE_URL=db:5432/acsp', 'NATS_URL=http://nats', 'REDIS_URL=http://redis'])(
+  '%s is refused by name',
+  (text) => {
+    const [name = '', value = ''] = text.split('=');
+    expect(() => loadConfig(configSchema, { [name]: value })).toThrow(new RegExp(`${name} is wrong \\([a-z]`));
+  },
+);
+
+test('HOST with a zone needs a PUBLIC_URL, because no link can lead to it', async () => {
+  await expect(startWorld({ env: { HOST: 'fe80::1%lo' } })).rejects.toThrow(/PUBLIC_URL is not set.*HOST/);
+});
+
 test.each(['256.1.1.1', 'no such host', '::1::', 'localhost:8080', 'http://localhost'])(
   'HOST=%s is refused by name',
   (HOST) => {

@@ -1,7 +1,7 @@
 import { IdentityService } from '@acsp/contracts/identity/v1/identity';
 import { SearchService } from '@acsp/contracts/search/v1/search';
 import { type Coalesce, createCoalesce, createLane, type Lane } from '@acsp/database';
-import { type BaseContext, cacheActive, createDirectory, type Directory, type Peer } from '@acsp/service';
+import { type BaseContext, cacheActive, createDirectory, type Directory, type Peer, settings } from '@acsp/service';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { PrismaClient } from './generated/prisma/client.js';
@@ -11,9 +11,9 @@ import type { KnownTask } from './task/known-tasks.js';
 
 /** The variables of tasks besides those of every service; README.md lists them for operators. */
 export const variables = {
-  IDENTITY_GRPC: z.string(),
+  IDENTITY_GRPC: settings.grpcAddress,
   /** Absent: claims have no match_score. */
-  SEARCH_GRPC: z.string().optional(),
+  SEARCH_GRPC: settings.grpcAddress.optional(),
   /** The time that a claim waits for its match_score. */
   MATCH_TIMEOUT_MS: z.coerce.number().int().min(1).max(5_000).default(300),
 };

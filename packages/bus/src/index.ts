@@ -14,5 +14,6 @@ export {
 } from './events.js';
 export type { Bounds, Feed, FeedMessage, NewMessage } from './feed.js';
 export { jetStreamBus } from './jet-stream/jet-stream-bus.js';
+export { natsServers } from './jet-stream/link.js';
 export { outboxMigrations } from './outbox.js';
 export { startRelay } from './relay.js';

@@ -64,8 +64,8 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const { url, name, log } = options;
   const postgres = openPostgres({ ...options, migrations: [answerMigrations, ...options.migrations] });
   const { pool, session } = postgres;
-  const writers = createPool({ url, name: `${name} batches`, size: 3, log, settings: keyedPlans });
-  const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, settings: keyedPlans });
+  const writers = createPool({ url, name: `${name} batches`, size: 3, log, options: keyedPlans });
+  const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, options: keyedPlans });
   const adapter = new PrismaPg(pool, { statementNameGenerator: createStatementNames() });
   const prisma = new options.client({ adapter });
   const query = createQuery(pool);

@@ -17,9 +17,8 @@ const utc = '-c TimeZone=UTC';
  * For statements that find every row by its key. The plan of a prepared statement is made once; without this it may be one that reads whole tables,
  * made while they were small, and stays until statistics say otherwise.
  */
-export const keyedPlans = {
-  options: `${utc} -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan`,
-};
+export const keyedPlans =
+  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
 export interface PoolOptions {
   readonly url: string;
@@ -27,21 +26,31 @@ export interface PoolOptions {
   readonly name: string;
   readonly size: number;
   readonly log: Log;
-  readonly settings?: pg.PoolConfig;
+  /** Parameters of its sessions, as `-c name=value`. */
+  readonly options?: string;
 }
 
 const connections = gauge('acsp_database_connections', 'Connections of a pool, by state', ['pool', 'state']);
 
-export const connectionSettings = (url: string, name: string): pg.ClientConfig => ({
-  connectionString: url,
-  application_name: name,
-  keepAlive: true,
-  options: utc,
-  ...deadlines,
-});
+export function connectionSettings(url: string, name: string, options = ''): pg.ClientConfig {
+  const [connectionString, own] = splitOptions(url);
+  // Of two that set the same parameter the later one counts.
+  const all = [own, utc, options].filter((some) => some !== '').join(' ');
+  return { connectionString, application_name: name, keepAlive: true, options: all, ...deadlines };
+}
 
-export function createPool({ url, name, size, log, settings }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({ ...connectionSettings(url, name), max: size, ...settings });
+/** A URL without its `options`, and those: node-postgres would take them in place of ours. */
+function splitOptions(url: string): [url: string, options: string] {
+  const mark = url.indexOf('?');
+  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark));
+  const options = query.get('options');
+  if (options === null) return [url, ''];
+  query.delete('options');
+  return [`${url.slice(0, mark)}?${query}`, options];
+}
+
+export function createPool({ url, name, size, log, options }: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({ ...connectionSettings(url, name, options), max: size });
   pool.on('error', ({ message: reason }) => {
     // A pool has ended before its connections have closed, and the error carries the whole client.
     if (!pool.ending) log.warn({ reason, pool: name }, 'an idle database connection was lost');

@@ -37,10 +37,21 @@ export async function openServer(server: Server, { port, host, drainMs }: Listen
   };
 }
 
-/** The URL for clients on this machine: `http://127.0.0.1:4103`, `http://[::1]:4103`. A wildcard address becomes loopback. */
+/** In the form in which the URL parser writes a host, whatever its spelling: `::0`, `0:0:0:0:0:0:0:0`, `::ffff:0.0.0.0`. */
+const wildcards: Readonly<Record<string, string>> = {
+  '0.0.0.0': '127.0.0.1',
+  '[::]': '[::1]',
+  '[::ffff:0:0]': '127.0.0.1',
+};
+
+/**
+ * The URL for clients on this machine: `http://127.0.0.1:4103`, `http://[::1]:4103`. A wildcard address becomes loopback. An address with a zone,
+ * `fe80::1%eth0`, has none that clients can open.
+ */
 export function urlOf(host: string, port: number): string {
-  const dialled = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
-  return `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;
+  const written = host.includes(':') ? `[${host}]` : host;
+  const parsed = URL.canParse(`http://${written}`) ? new URL(`http://${written}`).hostname : written;
+  return `http://${wildcards[parsed] ?? written}:${port}`;
 }
 
 function close(server: Server, unused: ReadonlySet<Socket>, drainMs: number): Promise<void> {

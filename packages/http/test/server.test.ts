@@ -62,4 +62,10 @@ test('addresses that stand for all are dialled by loopback', () => {
     'http://[::1]:80',
     'http://host:80',
   ]);
+  const wildcards = ['::0', '0:0:0:0:0:0:0:0', '::ffff:0.0.0.0'];
+  expect(wildcards.map((host) => urlOf(host, 80))).toEqual([
+    'http://[::1]:80',
+    'http://[::1]:80',
+    'http://127.0.0.1:80',
+  ]);
 });

@@ -14,11 +14,11 @@ import { secrets, settings } from './settings.js';
 /** The environment that every service has; each README lists its own. */
 export const common = {
   /** PostgreSQL, a database of the service's own. */
-  DATABASE_URL: z.string(),
+  DATABASE_URL: settings.postgresUrl,
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(8),
   /** False leaves migrating to a job of the deployment: `node dist/main.js migrate`. */
   MIGRATE: settings.flag(true),
-  NATS_URL: z.string().optional(),
+  NATS_URL: settings.natsUrl.optional(),
   /** Shared by all services; signs who a call is made for. */
   PRINCIPAL_SECRET: secrets(32),
   HOST: settings.host.default('0.0.0.0'),

@@ -1,10 +1,30 @@
 import { isIP } from 'node:net';
+import { natsServers } from '@acsp/bus';
 import { secretList } from '@acsp/operation';
 import { z } from 'zod';
 
 const isHost = (host: string) => isIP(host) !== 0 || (/^[\w.-]+$/.test(host) && !/^[\d.]+$/.test(host));
 
 const hasUser = (url: string) => /^[^/]*[/\\]*[^/\\]*@/.test(url);
+
+/** What grpc-js would take for a scheme that it does not know is looked up as a name, for ever. A port that is absent would be 443. */
+const grpcForm = /^(?:dns:(?:\/\/[^/]*\/)?)?(?:\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}$|^(?:unix|ipv4|ipv6):./i;
+
+const postgresForm = /^postgres(?:ql)?:\/\/|^socket:\//i;
+/** node-postgres puts a host of its own before a path where there is none. */
+const isPostgres = (url: string) =>
+  postgresForm.test(url) && URL.canParse(url.replace(/(^\w+:\/\/(?:[^/?#]*@)?)\//, '$1host/'));
+
+/** ioredis takes every scheme for `redis:`. Without one it is a host, a port or the path of a socket. */
+const isRedis = (url: string) => (/^rediss?:\/\//i.test(url) ? URL.canParse(url) : !url.includes('://'));
+
+function isNats(url: string): boolean {
+  try {
+    return natsServers(url).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 /** Kinds of variables that several processes have. */
 export const settings = {
@@ -20,6 +40,16 @@ export const settings = {
     .refine((url) => !/[?#]/.test(url), 'a query or a fragment cannot be in front of the paths of links')
     .refine((url) => !hasUser(url), 'a user or a password would be in every link')
     .transform((url) => new URL(url).href.replace(/\/+$/, '')),
+  /** The contract door of a service. */
+  grpcAddress: z.string().regex(grpcForm, 'it must be host:port, or dns:///host:port for every address of the host'),
+  postgresUrl: z
+    .string()
+    .refine(
+      isPostgres,
+      'it must be postgresql://user:password@host:port/database, with % before what a URL cannot have',
+    ),
+  natsUrl: z.string().refine(isNats, 'it must be nats://host:port or tls://host:port, several of them with commas'),
+  redisUrl: z.string().refine(isRedis, 'it must be redis://host:port or rediss://host:port'),
   flag: (standard: boolean) =>
     z
       .enum(['true', 'false'])

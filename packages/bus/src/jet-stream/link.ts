@@ -22,9 +22,24 @@ const options = {
   noAsyncTraces: true,
 };
 
-/** `url`: `nats://user:password@host:4222`, `nats://token@host`, `tls://…`; the servers of a cluster separated by commas. */
+/**
+ * The servers of `nats://user:password@host:4222`, `nats://token@host`, `tls://…`, or a host and perhaps a port; those of a cluster are separated by
+ * commas. Throws where one is no such URL.
+ */
+export function natsServers(url: string): URL[] {
+  const texts = url.split(',').map((text) => text.trim());
+  return texts.filter((text) => text !== '').map(serverOf);
+}
+
+function serverOf(text: string): URL {
+  const server = new URL(text.includes('://') ? text : `nats://${text}`);
+  if (server.hostname === '' || !/^(nats|tls):$/.test(server.protocol)) throw new Error('No URL of a NATS server');
+  return server;
+}
+
+/** `url`: see natsServers. */
 export async function openLink(url: string): Promise<Link<NatsLink>> {
-  const servers = url.split(',').map((text) => new URL(text.trim()));
+  const servers = natsServers(url);
   const { username, password, protocol } = servers[0] as URL;
   const nats = await connect({
     ...options,
