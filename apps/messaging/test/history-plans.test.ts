@@ -48,3 +48,28 @@ test.each([
   // PostgreSQL plans the first five executions of a statement on each connection for their values.
   expect(await genericPlans(text)).toBeGreaterThanOrEqual(calls - 5 * 10);
 });
+
+test('a history by thread_id reads none of the messages of others who use the same text, nor those of other threads', async () => {
+  const { pool } = messaging.context.database;
+  await pool.query(`UPDATE message SET thread_id = CASE WHEN $1 IN (from_aid, to_aid) THEN 'own' ELSE 'common' END`, [
+    busy.aid,
+  ]);
+  await pool.query('VACUUM ANALYZE message');
+  const read = async (thread_id: string) => {
+    const plans: string[] = [];
+    for (const side of ['from_aid', 'to_aid']) {
+      const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM message WHERE ${side} = '${busy.aid}' AND thread_id = '${thread_id}'
+         ORDER BY created_at DESC FETCH FIRST (SELECT 50) ROWS WITH TIES`,
+      );
+      plans.push(JSON.stringify(rows[0]?.['QUERY PLAN']));
+    }
+    const response = await messaging.call(busy, `GET /message/history?thread_id=${thread_id}`);
+    expect(response.status).toBe(200);
+    return plans.flatMap((plan) =>
+      [...plan.matchAll(/"Rows Removed by Filter":(\d+)/g)].map(([, rows]) => Number(rows)),
+    );
+  };
+  for (const thread_id of ['common', 'own', 'none'])
+    expect({ thread_id, dropped: await read(thread_id) }).toEqual({ thread_id, dropped: [] });
+});
