@@ -46,7 +46,7 @@ export const settings = {
     .string()
     .refine(
       isPostgres,
-      'it must be postgresql://user:password@host:port/database, with % before what a URL cannot have',
+      'it must be postgresql:// with a host, a port and a database, and % before what a URL cannot have',
     ),
   natsUrl: z.string().refine(isNats, 'it must be nats://host:port or tls://host:port, several of them with commas'),
   redisUrl: z.string().refine(isRedis, 'it must be redis://host:port or rediss://host:port'),
