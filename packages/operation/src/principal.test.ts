@@ -15,7 +15,7 @@ const refused = expect.objectContaining({ code: 'AUTH_REQUIRED' });
 const unavailable = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
 let now = 1_000_000;
-const withSecrets = (...secrets: string[]) => createPrincipals(secrets, () => now);
+const withSecrets = (...secrets: string[]) => createPrincipals(secrets, { now: () => now });
 const { sign, verify } = withSecrets('a secret of the services');
 
 test('a principal arrives as it was sent, whole or with the least', () => {
@@ -50,6 +50,17 @@ test('a token of another secret, a changed one and none are refused, however old
     ...[payload, `.${proof}`, `${payload}.`, `${payload}.${proof.slice(0, -4)}`, `${payload}.${proof}AAAA`],
   ];
   for (const token of [...forged, '', '.', undefined]) expect(() => verify(token)).toThrow(refused);
+});
+
+test('a token of another secret is told of, and the lack of one is not', () => {
+  const told: string[] = [];
+  const watched = createPrincipals(['a secret'], { onForeign: ({ message }) => told.push(message) });
+  for (const token of [undefined, '', watched.sign(agent), sign(agent)]) {
+    try {
+      watched.verify(token);
+    } catch {}
+  }
+  expect(told).toEqual(['No PRINCIPAL_SECRET of this service has signed it']);
 });
 
 test('of several secrets each is accepted and the first signs, so that one is replaced in three steps', () => {

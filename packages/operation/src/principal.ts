@@ -53,8 +53,15 @@ const skewMs = 10_000;
 /** `a,b`: both are accepted and the first signs, so that a secret is replaced without a stop. */
 export const secretList = (text: string): string[] => text.split(',').filter((secret) => secret !== '');
 
+export interface PrincipalOptions {
+  readonly now?: () => number;
+  /** A token was refused that other secrets have signed: another deployment's, or a secret of this one that was not replaced everywhere. */
+  readonly onForeign?: (error: Error) => void;
+}
+
 /** Tokens are base64url(JSON) and base64url(HMAC-SHA256 over that text), joined by a dot. */
-export function createPrincipals(secrets: readonly string[], now: () => number = Date.now): Principals {
+export function createPrincipals(secrets: readonly string[], options: PrincipalOptions = {}): Principals {
+  const { now = Date.now, onForeign } = options;
   const [first = ''] = secrets;
   return {
     sign({ aid, claimedAid, name, via, signedAt, requestId, registeredAt, rpc, idempotency }) {
@@ -78,7 +85,10 @@ export function createPrincipals(secrets: readonly string[], now: () => number =
       const dot = token.indexOf('.');
       const payload = token.slice(0, Math.max(dot, 0));
       const proof = Buffer.from(token.slice(dot + 1), 'base64url');
-      if (!secrets.some((secret) => equal(proof, mac(secret, payload)))) throw new AppError('AUTH_REQUIRED');
+      if (!secrets.some((secret) => equal(proof, mac(secret, payload)))) {
+        if (token !== '') onForeign?.(new Error('No PRINCIPAL_SECRET of this service has signed it'));
+        throw new AppError('AUTH_REQUIRED');
+      }
       return read(payload, now());
     },
   };

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Bus, jetStreamBus, outboxMigrations, startConsumer, startRelay } from '@acsp/bus';
 import { type AnyPrismaClient, type Database, openDatabase } from '@acsp/database';
 import { type AnyOperations, checkOperations, createPrincipals } from '@acsp/operation';
-import { every, orAborted, systemClock } from '@acsp/time';
+import { createReport, every, orAborted, systemClock } from '@acsp/time';
 import type { DescService } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import { serveContractDoor } from './contract-door.js';
@@ -76,7 +76,8 @@ function start<P, Shape extends z.ZodRawShape, Context>(
   return startOnStack({ log }, async (stack) => {
     stack.use(database);
     const bus = overrides.bus ?? stack.use(jetStreamBus({ url: natsUrl(config.NATS_URL), log }));
-    const principals = createPrincipals(config.PRINCIPAL_SECRET);
+    const onForeign = createReport('principals', log, 'a principal was refused');
+    const principals = createPrincipals(config.PRINCIPAL_SECRET, { onForeign });
     const clock = overrides.clock ?? systemClock;
     const context = definition.context({
       config: runtime.config,

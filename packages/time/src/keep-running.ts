@@ -34,12 +34,16 @@ export function keepRunning(name: string, log: Log, work: (signal: AbortSignal) 
 }
 
 /** Logs failures of work that goes on: the same one once a minute. */
-export function createReport(name: string, log: Log): (error: unknown) => void {
+export function createReport(
+  name: string,
+  log: Log,
+  message = 'background work failed and begins again',
+): (error: unknown) => void {
   let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
   return (error) => {
     const text = String(error);
     if (text === before && Date.now() - reportedAt < sameFailureMs) return;
     [reportedAt, before] = [Date.now(), text];
-    log.warn({ err: error, job: name }, 'background work failed and begins again');
+    log.warn({ err: error, job: name }, message);
   };
 }

@@ -50,7 +50,7 @@ function endWith(streams: OpenStreams, answer: IncomingMessage, response: Server
 export function resumesStream(exchange: Exchange): exchange is Call {
   const { route, request, target } = exchange as Partial<Call> & Exchange;
   if (route?.desc.methodKind !== 'server_streaming') return false;
-  return request.headers['last-event-id'] !== undefined || queryFields(target).last_event_id !== undefined;
+  return Boolean(request.headers['last-event-id'] || queryFields(target).last_event_id);
 }
 
 /** A stream without an event: its client comes again after the `retry` of every stream. */
