@@ -3,6 +3,8 @@ import pg from 'pg';
 /** Makes a database on a server unless it is there, and gives its connection string. */
 export async function ensureDatabase(serverUrl: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: ofServer(serverUrl), connectionTimeoutMillis: 5_000 });
+  // Without a listener a lost connection would end the process. The statement on it reports the loss.
+  client.on('error', () => {});
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
@@ -11,7 +13,7 @@ export async function ensureDatabase(serverUrl: string, name: string): Promise<s
     // Somebody else made it between the question and the command.
     if ((error as { code?: string }).code !== '42P04') throw error;
   } finally {
-    await client.end();
+    await client.end().catch(() => {});
   }
   return withDatabase(serverUrl, name);
 }

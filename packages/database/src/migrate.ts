@@ -3,6 +3,7 @@ import type { Log } from '@acsp/telemetry';
 import { pause } from '@acsp/time';
 import pg from 'pg';
 import { type LoadedSet, type Migration, type MigrationSet, readMigrations } from './migration-files.js';
+import { applySettings } from './session-settings.js';
 
 /** The database cannot be used as it is. Trying again does not help: somebody has to decide. */
 export class MigrationError extends Error {
@@ -45,27 +46,38 @@ export async function migrate({ settings, sets, applies, log, signal }: MigrateO
 }
 
 async function attempt<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...settings, statement_timeout: 600_000, query_timeout: 0, lock_timeout: 10_000 });
+  return connected(settings, async (client) => {
+    await refuseSharing(client, settings);
+    await applySettings(client, { statement_timeout: '600000', lock_timeout: '10000' });
+    return work(client);
+  });
+}
+
+async function connected<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ ...settings, query_timeout: 0 });
   client.on('error', () => {});
   try {
-    await client.connect().catch(explain);
+    await client.connect();
     return await work(client);
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** Transaction poolers refuse startup parameters, and would break session locks, LISTEN and prepared statements one by one (SQLSTATE 08P01). */
-function explain(error: unknown): never {
-  const { code, message = '' } = error as { readonly code?: string; readonly message?: string };
-  if (code === '08P01' || /unsupported startup parameter/.test(message)) {
-    throw new MigrationError(
-      'DATABASE_URL leads to a pooler in transaction mode: connect to PostgreSQL itself, or to a pooler in session mode.',
-      { cause: error },
-    );
-  }
-  throw error;
+/**
+ * Poolers in transaction mode give one connection of PostgreSQL to several clients, which would break session locks, LISTEN, settings and prepared
+ * statements one by one. Two clients never have the same one at any other.
+ */
+async function refuseSharing(client: pg.Client, settings: pg.ClientConfig): Promise<void> {
+  const own = await backendOf(client);
+  if ((await connected(settings, backendOf)) !== own) return;
+  throw new MigrationError(
+    'DATABASE_URL leads to a pooler in transaction mode: connect to PostgreSQL itself, or to a pooler in session mode.',
+  );
 }
+
+const backendOf = async (client: pg.Client) =>
+  (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
 interface Applying {
   readonly applies: boolean;

@@ -14,8 +14,9 @@ import {
   type RawExecutor,
 } from './kept-answers.js';
 import { openPostgres, type Postgres, type PostgresOptions } from './open-postgres.js';
-import { createPool, keyedPlans } from './pool.js';
+import { createPool } from './pool.js';
 import { createQuery, type Query } from './query.js';
+import { keyedPlans } from './session-settings.js';
 import { createStatementNames } from './statement-name.js';
 import { retryConflicts } from './transaction.js';
 
@@ -64,8 +65,8 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
   const { url, name, log } = options;
   const postgres = openPostgres({ ...options, migrations: [answerMigrations, ...options.migrations] });
   const { pool, session } = postgres;
-  const writers = createPool({ url, name: `${name} batches`, size: 3, log, options: keyedPlans });
-  const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, options: keyedPlans });
+  const writers = createPool({ url, name: `${name} batches`, size: 3, log, settings: keyedPlans });
+  const readers = createPool({ url, name: `${name} reading batches`, size: 1, log, settings: keyedPlans });
   const adapter = new PrismaPg(pool, { statementNameGenerator: createStatementNames() });
   const prisma = new options.client({ adapter });
   const query = createQuery(pool);

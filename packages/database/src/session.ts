@@ -2,6 +2,7 @@ import { AppError } from '@acsp/errors';
 import type { Log } from '@acsp/telemetry';
 import { createTurns, pause, type Reconnecting, reconnecting, within } from '@acsp/time';
 import pg from 'pg';
+import { applySettings } from './session-settings.js';
 
 /**
  * The one connection of a process for what needs a session: advisory locks, LISTEN and readiness. It is outside of the pool, so that load on the
@@ -73,7 +74,7 @@ async function connect(settings: pg.ClientConfig) {
   try {
     await client.connect();
     // A holder whose machine has vanished must not keep its locks for the two hours of the usual keepalive.
-    await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
+    await applySettings(client, { tcp_keepalives_idle: '5', tcp_keepalives_interval: '2', tcp_keepalives_count: '3' });
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { type AddressInfo, createServer } from 'node:net';
 import type { Log } from '@acsp/telemetry';
 import { eventually, quietLog, type TestDatabase, testDatabase } from '@acsp/testkit';
 import pg from 'pg';
@@ -7,6 +6,7 @@ import { openPostgres, type Postgres } from '../src/index.js';
 import { answerMigrations } from '../src/kept-answers.js';
 import { MigrationError } from '../src/migrate.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
+import { transactionPooler } from './transaction-pooler.js';
 
 const first = 'CREATE TABLE notes (id int PRIMARY KEY);\nINSERT INTO notes VALUES (1);';
 const second = 'ALTER TABLE notes ADD COLUMN text text -- without a semicolon';
@@ -212,22 +212,6 @@ test('a database in another encoding is refused in a sentence', async () => {
 });
 
 test('a pooler in transaction mode is refused in a sentence', async () => {
-  const pooler = createServer((socket) => {
-    socket.once('data', () => socket.end(fatal('08P01', 'unsupported startup parameter: statement_timeout')));
-    socket.on('error', () => {});
-  });
-  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve));
-  const { port } = pooler.address() as AddressInfo;
-  await expect(start(`postgresql://acsp@127.0.0.1:${port}/tasks`).migrated).rejects.toThrow(
-    'a pooler in transaction mode',
-  );
-  pooler.close();
+  await using pooler = await transactionPooler(database.url);
+  await expect(start(pooler.url).migrated).rejects.toThrow('a pooler in transaction mode');
 });
-
-/** ErrorResponse of PostgreSQL's protocol. */
-function fatal(code: string, text: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
-  const head = Buffer.from('E\0\0\0\0');
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
-}

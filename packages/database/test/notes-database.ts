@@ -1,4 +1,5 @@
-import { quietLog as log, type TestDatabase, testDatabase } from '@acsp/testkit';
+import type { Log } from '@acsp/telemetry';
+import { quietLog, type TestDatabase, testDatabase } from '@acsp/testkit';
 import { type Database, openDatabase } from '../src/index.js';
 import { PrismaClient } from './generated/client.js';
 import { type TestMigrations, testMigrations } from './migrations.js';
@@ -8,7 +9,7 @@ export interface NotesDatabase extends AsyncDisposable {
   readonly url: string;
   readonly database: Database<PrismaClient>;
   /** Another one of a single connection, on the same tables or elsewhere. */
-  openOther(url?: string): Database<PrismaClient>;
+  openOther(url?: string, log?: Log): Database<PrismaClient>;
 }
 
 const table = `CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL UNIQUE, seen int NOT NULL DEFAULT 0,
@@ -18,7 +19,7 @@ export async function notesDatabase(): Promise<NotesDatabase> {
   const server: TestDatabase = await testDatabase();
   const migrations: TestMigrations = await testMigrations({ '1_notes': table });
   const opened: Database<PrismaClient>[] = [];
-  const open = (url: string, poolSize: number) => {
+  const open = (url: string, poolSize: number, log = quietLog) => {
     const sets = [{ directory: migrations.directory }];
     const database = openDatabase({ url, name: 'notes', poolSize, migrations: sets, client: PrismaClient, log });
     opened.push(database);
@@ -29,7 +30,7 @@ export async function notesDatabase(): Promise<NotesDatabase> {
   return {
     url: server.url,
     database,
-    openOther: (url = server.url) => open(url, 1),
+    openOther: (url = server.url, log) => open(url, 1, log),
     async [Symbol.asyncDispose]() {
       for (const each of opened) await each[Symbol.asyncDispose]();
       await migrations[Symbol.asyncDispose]();

@@ -72,13 +72,13 @@ test('a listener hears of each commit, and of no rollback', async () => {
 test('options of the URL count beside our own, which they cannot undo', async () => {
   const { url } = notes;
   const other = notes.openOther(
-    `${url}?options=-c%20lock_timeout%3D1234%20-c%20TimeZone%3DEurope%2FBerlin&application_name=mine`,
+    `${url}?options=-c%20work_mem%3D5MB%20-c%20TimeZone%3DEurope%2FBerlin&application_name=mine`,
   );
-  const text = ['lock_timeout', 'timezone', 'enable_seqscan']
+  const text = ['work_mem', 'timezone', 'enable_seqscan']
     .map((name) => `current_setting('${name}') AS ${name}`)
     .join();
   const [row] = await other.query<object>({ text: `SELECT ${text}`, values: [] });
-  expect(row).toEqual({ lock_timeout: '1234ms', timezone: 'UTC', enable_seqscan: 'on' });
+  expect(row).toEqual({ work_mem: '5MB', timezone: 'UTC', enable_seqscan: 'on' });
   const statement = {
     name: 'settings',
     columns: { key: 'text' },
@@ -86,7 +86,7 @@ test('options of the URL count beside our own, which they cannot undo', async ()
     readOnly: true,
   };
   const found = await other.batch({ ...statement, text: `SELECT key, ${text} FROM input` }, { key: 'a' });
-  expect(found).toEqual({ key: 'a', lock_timeout: '1234ms', timezone: 'UTC', enable_seqscan: 'off' });
+  expect(found).toEqual({ key: 'a', work_mem: '5MB', timezone: 'UTC', enable_seqscan: 'off' });
 });
 
 test('times are right whatever the zone of the database', async () => {

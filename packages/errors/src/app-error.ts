@@ -37,17 +37,22 @@ export class AppError extends Error {
 /**
  * Codes by which Node, node-postgres, Prisma, ioredis and PostgreSQL say that a dependency cannot be reached, cannot take more work or ran into
  * one of our deadlines, is read-only, and that a transaction lost its conflicts: whatever a later attempt may get through.
- * Sources: errno(3), Prisma's error reference, PostgreSQL appendix A (classes 08, 25, 40, 53, 55 and 57).
+ * Sources: errno(3), Prisma's error reference, PostgreSQL appendix A (classes 08, 25, 28, 3D, 40, 53, 55, 57 and 58).
  */
 const unavailable = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOENT'],
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'],
-  ...['08000', '08001', '08003', '08006', '53100', '53200', '53300', '57P01', '57P02', '57P03'],
-  ...['25006', '25P03', '40001', '40P01', '55P03', '57014'],
+  ...['08000', '08001', '08003', '08004', '08006', '28000', '28P01', '3D000', '53000', '53100', '53200', '53300'],
+  ...['53400', '57P01', '57P02', '57P03', '57P04', '57P05', '58000', '58030'],
+  ...['25006', '25P03', '25P04', '40001', '40P01', '55P03', '57014'],
 ]);
+
+/** The connection has ended, or was not made. Poolers say so with codes of other errors: PgBouncer's are all 08P01. */
+const endsConnection = (severity: unknown) => severity === 'FATAL' || severity === 'PANIC';
 
 const driverKinds = new Set([
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections', 'TransactionWriteConflict'],
+  ...['AuthenticationFailed', 'DatabaseDoesNotExist', 'DatabaseAccessDenied'],
 ]);
 
 /** Messages of node-postgres and its pool that have no code. */
@@ -65,9 +70,10 @@ const driverMessages = new Set([
 
 function isUnavailable(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 4) return false;
-  const { code, kind, originalCode, message, cause, meta } = error as Record<string, unknown>;
+  const { code, kind, originalCode, message, cause, meta, severity } = error as Record<string, unknown>;
   return (
     [code, originalCode].some((value) => typeof value === 'string' && unavailable.has(value)) ||
+    endsConnection(severity) ||
     (typeof kind === 'string' && driverKinds.has(kind)) ||
     (typeof message === 'string' && driverMessages.has(message)) ||
     isUnavailable(cause, depth + 1) ||
