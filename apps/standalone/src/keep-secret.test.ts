@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepSecret } from './keep-secret.js';
@@ -34,4 +34,19 @@ test.each(['', 'short', `${'x'.repeat(31)}\n`])('%j is too short, and another ta
   expect(secret).toHaveLength(64);
   expect(await readFile(file, 'utf8')).toBe(secret);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? test : test.skip;
+const leftOut = isRoot ? '' : ' [left out: only root can give a file away]';
+
+asRoot(`root leaves the user of the directory a secret that it can read${leftOut}`, async () => {
+  await mkdir(dataDir);
+  await chown(dataDir, 12_345, 12_346);
+  const secret = await keepSecret(dataDir);
+  expect(await stat(file)).toMatchObject({ uid: 12_345, gid: 12_346 });
+  // Root's own, as starts of before have left it.
+  await chown(file, 0, 0);
+  expect(await keepSecret(dataDir)).toBe(secret);
+  expect(await stat(file)).toMatchObject({ uid: 12_345, gid: 12_346 });
 });

@@ -1,11 +1,12 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandLine, isRunning } from '../process-lock.mjs';
+import { LocalServerError } from './local-server-error.js';
 
 /**
  * Ends the server that a killed owner left in a cluster. PostgreSQL does not start beside an empty or garbled postmaster.pid, and its own test for a stale one is fooled by a pid that
  * has been given to another process of the same user, so a pid that is no server of this cluster loses its file here.
- * Call it only while holding the home.
+ * Call it only while holding the home. Throws IN_USE where somebody runs a server of their own on the cluster: without its file it would end within a minute.
  */
 export async function stopOrphan(cluster: string, log: (line: string) => void): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
@@ -17,7 +18,17 @@ export async function stopOrphan(cluster: string, log: (line: string) => void): 
       if (await endsAfter(pid, signal, cluster)) break;
     }
   }
+  if (pid > 0 && (await isForeignServerOf(pid, cluster))) {
+    const message = `The data directory ${cluster} is in use by a PostgreSQL that was started by hand (process ${pid}): stop it first.`;
+    throw new LocalServerError('IN_USE', message);
+  }
   await rm(file, { force: true });
+}
+
+/** True for a live PostgreSQL that works in this directory, as each does, and was not started by us. Systems without /proc do not tell. */
+async function isForeignServerOf(pid: number, cluster: string): Promise<boolean> {
+  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return directory === cluster && !isServerOf(pid, cluster) && commandLine(pid)?.includes('postgres') === true;
 }
 
 function isServerOf(pid: number, cluster: string): boolean {

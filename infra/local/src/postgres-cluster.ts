@@ -86,11 +86,11 @@ async function create(home: ServerHome, binDir: string, durable: boolean, direct
   await removeDrafts(home);
 }
 
-/** The last line of initdb, or for a user that no passwd entry names, as in containers, what to do about it. */
+/** What initdb says is wrong, after which it clears away, or for a user that no passwd entry names, as in containers, what to do about it. */
 function reasonOf(cause: unknown): string {
   const output = String((cause as { stderr?: string }).stderr).trim();
   const uid = /could not look up effective user ID (\d+)/.exec(output)?.[1];
-  if (uid === undefined) return output.split('\n').at(-1) ?? '';
+  if (uid === undefined) return /(?:error|FATAL|PANIC): +(.+)/.exec(output)?.[1] ?? output.split('\n').at(-1) ?? '';
   return `user ${uid} has no entry in /etc/passwd: add one, start as another user, or set DATABASE_URL to a PostgreSQL of your own`;
 }
 

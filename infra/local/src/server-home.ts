@@ -21,6 +21,8 @@ export async function openServerHome(directory: string): Promise<ServerHome> {
   try {
     if (!(await exists(asked))) await create(asked, user);
     const path = await realpath(asked);
+    // A file of somebody's must not change hands before it turns out to be none of ours.
+    if (!(await stat(path)).isDirectory()) throw new Error('it is a file');
     if (user && !(await canReach(user, dirname(path)))) throw new Error(`user ${user.uid} can't reach it`);
     if (user) await chown(path, user.uid, user.gid);
     else if ((await stat(path)).uid !== process.getuid?.()) throw new Error('it belongs to another user');

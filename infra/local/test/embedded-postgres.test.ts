@@ -124,8 +124,11 @@ describe('says in one sentence', () => {
 
   test('that a file stands where the directory should be', async () => {
     await rm(directory.path, { recursive: true });
-    await writeFile(directory.path, '');
+    await writeFile(directory.path, '', { mode: 0o644 });
+    const before = await stat(directory.path);
     await expect(start()).rejects.toMatchObject({ reason: 'UNAVAILABLE', message: sentence("can't be used") });
     expect(await readFile(directory.path, 'utf8')).toBe('');
+    const { uid, mode } = before;
+    expect(await stat(directory.path)).toMatchObject({ uid, mode });
   });
 });
