@@ -56,6 +56,14 @@ describe('a transaction', () => {
   });
 });
 
+test('a database that is not there is SERVICE_UNAVAILABLE, raw or not: whoever restores it brings it back', async () => {
+  const url = new URL(notes.url);
+  url.pathname = '/nowhere';
+  const { query, prisma } = notes.openOther(url.href);
+  expect(await codeOf(query({ text: 'SELECT 1', values: [] }))).toBe('SERVICE_UNAVAILABLE');
+  expect(await codeOf(prisma.note.count())).toBe('SERVICE_UNAVAILABLE');
+});
+
 test('a listener hears of each commit, and of no rollback', async () => {
   const { database } = notes;
   let commits = 0;
