@@ -82,9 +82,7 @@ test('options of the URL count beside our own, which they cannot undo', async ()
   const other = notes.openOther(
     `${url}?options=-c%20work_mem%3D5MB%20-c%20TimeZone%3DEurope%2FBerlin&application_name=mine`,
   );
-  const text = ['work_mem', 'timezone', 'enable_seqscan']
-    .map((name) => `current_setting('${name}') AS ${name}`)
-    .join();
+  const text = ['work_mem', 'timezone', 'enable_seqscan'].map((name) => `current_setting('${name}') AS ${name}`).join();
   const [row] = await other.query<object>({ text: `SELECT ${text}`, values: [] });
   expect(row).toEqual({ work_mem: '5MB', timezone: 'UTC', enable_seqscan: 'on' });
   const statement = {
