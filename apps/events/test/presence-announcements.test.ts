@@ -1,6 +1,6 @@
-import type { Agent } from '@acsp/operation';
+import { type Agent, lifeOf } from '@acsp/operation';
 import { describeWith, eventually, type LocalServer, metric, ownRedis, type TestClock, testClock } from '@acsp/testkit';
-import { lifeOf, memberOf, writeSeen } from '../src/presence/records.js';
+import { memberOf, writeSeen } from '../src/presence/records.js';
 import { agent, type Events, startEvents } from './harness.js';
 import { presencesOf, signals, watching } from './presences.js';
 

@@ -1,6 +1,6 @@
-import type { Agent } from '@acsp/operation';
+import { type Agent, lifeOf } from '@acsp/operation';
 import { deletionOf, eventually, type TestClock, testClock, withHalfMinuteJob } from '@acsp/testkit';
-import { lifeOf, memberOf } from '../src/presence/records.js';
+import { memberOf } from '../src/presence/records.js';
 import { agent, type Events, startEvents } from './harness.js';
 import { presencesOf } from './presences.js';
 

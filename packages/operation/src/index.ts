@@ -19,6 +19,8 @@ export {
   type Agent,
   createPrincipals,
   type Idempotency,
+  type Life,
+  lifeOf,
   type Principal,
   type Principals,
   principalHeader,

@@ -34,6 +34,18 @@ export interface Idempotency {
 /** A principal that is an agent. */
 export type Agent = Principal & { readonly aid: string };
 
+/** An agent from its registration to its deletion. What it keeps belongs to one life, so that a request of a former one never touches the present one. */
+export interface Life {
+  readonly aid: string;
+  readonly since: Date;
+}
+
+/** The life of a caller; that of nobody has no AID. */
+export const lifeOf = ({ aid = '', registeredAt = 0 }: Pick<Principal, 'aid' | 'registeredAt'>): Life => ({
+  aid,
+  since: new Date(registeredAt),
+});
+
 export interface Principals {
   /** A token good for one minute, for the `acsp-principal` header and metadata. */
   sign(principal: Principal): string;

@@ -1,8 +1,7 @@
 import { CreateEventTokenRequestSchema } from '@acsp/contracts/events/v1/events';
 import { newId } from '@acsp/database';
-import { aid, byAgent, fieldsOf } from '@acsp/operation';
+import { aid, byAgent, fieldsOf, lifeOf } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { lifeOf } from '../presence/records.js';
 import { tokenSeconds } from '../token/tokens.js';
 
 export const createEventToken = byAgent(

@@ -1,10 +1,9 @@
 import { ListEventsRequestSchema } from '@acsp/contracts/events/v1/events';
-import { aid, byAgent, fieldsOf, queryInteger } from '@acsp/operation';
+import { aid, byAgent, fieldsOf, lifeOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
 import { listFeeds } from '../feed/list.js';
 import { agentFeed, channelFeed, globalFeed, presenceFeeds } from '../feed/names.js';
-import { lifeOf } from '../presence/records.js';
 
 /** The events that the caller has missed: of its own feed, the channels that it is a member of, and the agents that it watches. */
 export const listEvents = byAgent(

@@ -1,7 +1,8 @@
 import { newId } from '@acsp/database';
+import type { Life } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { presenceFeed } from '../feed/names.js';
-import { type Life, readAnnounced, readSeen, writeAnnounced } from './records.js';
+import { readAnnounced, readSeen, writeAnnounced } from './records.js';
 import { type Announcement, decideAnnouncement, type Status, statusAt } from './rules.js';
 
 /** An announcement that is due. */

@@ -1,5 +1,6 @@
+import type { Life } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { type Life, readSeen } from './records.js';
+import { readSeen } from './records.js';
 import { statusAt } from './rules.js';
 
 /** The presence of an agent as anybody may see it; one whom nobody knows is offline too. */

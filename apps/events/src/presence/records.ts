@@ -1,15 +1,9 @@
-import type { Agent } from '@acsp/operation';
+import type { Life } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { type Announced, type Seen, statuses } from './rules.js';
 
 type Stored = Pick<Context, 'store'>;
-
-/** An agent from its registration to its deletion. Each life has a record of its own, so that a request of a former one never touches the present one. */
-export interface Life {
-  readonly aid: string;
-  readonly since: Date;
-}
 
 /** An agent that has not been seen for so long counts as never seen. */
 const keptSeconds = 30 * 86_400;
@@ -31,11 +25,6 @@ function read<Schema extends z.ZodType>(record: Schema, text = 'null'): z.output
     return undefined;
   }
 }
-
-export const lifeOf = ({ aid, registeredAt = 0 }: Pick<Agent, 'aid' | 'registeredAt'>): Life => ({
-  aid,
-  since: new Date(registeredAt),
-});
 
 /** The life as a member of the schedule. */
 export const memberOf = ({ aid, since }: Life): string => `${aid} ${since.getTime()}`;

@@ -1,13 +1,13 @@
 import { newId } from '@acsp/database';
 import { toAppError } from '@acsp/errors';
-import type { Agent } from '@acsp/operation';
+import { type Agent, lifeOf } from '@acsp/operation';
 import { counter } from '@acsp/telemetry';
 import { within } from '@acsp/time';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
 import { presenceFeed } from '../feed/names.js';
 import { announce } from './announce.js';
-import { lifeOf, memberOf, readSeen, type SeenRecord, writeSeen } from './records.js';
+import { memberOf, readSeen, type SeenRecord, writeSeen } from './records.js';
 import { goodForSeconds, type Status, signalSeconds } from './rules.js';
 
 interface Report {

@@ -1,7 +1,7 @@
 import { AppError } from '@acsp/errors';
+import type { Life } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { agentFeed, channelFeed, globalFeed, presenceFeeds } from '../feed/names.js';
-import type { Life } from '../presence/records.js';
 
 /** The feeds of a stream. */
 interface ResolvedFeeds {

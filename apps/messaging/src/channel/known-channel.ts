@@ -1,6 +1,6 @@
 import type { BatchStatement } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import type { Principal } from '@acsp/operation';
+import { type Life, lifeOf, type Principal } from '@acsp/operation';
 import type { Context } from '../context.js';
 import type { Channel } from '../generated/prisma/client.js';
 import type { Standing } from './rules.js';
@@ -17,9 +17,6 @@ export interface ChannelRef {
   readonly channel_name?: string | null | undefined;
 }
 
-/** The life of an agent to which its memberships and invitations belong; that of nobody has none. */
-export const lifeOf = ({ aid = '', registeredAt = 0 }: Principal) => ({ aid, since: new Date(registeredAt) });
-
 /** Throws CHANNEL_NOT_FOUND where there is none. */
 export async function readChannel(context: Context, ref: ChannelRef, caller: Principal): Promise<KnownChannel> {
   const found = await findChannel(context, ref, lifeOf(caller));
@@ -31,7 +28,7 @@ export async function readChannel(context: Context, ref: ChannelRef, caller: Pri
 export async function findChannel(
   { database }: Context,
   { channel_id = null, channel_name = null }: ChannelRef,
-  life: ReturnType<typeof lifeOf>,
+  life: Life,
 ): Promise<KnownChannel | undefined> {
   const key = [channel_id, channel_name, life.aid, life.since.getTime()].join(' ');
   const found = await database.batch(channels, { key, channel_id, channel_name, ...life });

@@ -1,11 +1,10 @@
 import { CreateChannelRequestSchema } from '@acsp/contracts/messaging/v1/channels';
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf, oneOf, text } from '@acsp/operation';
+import { byAgent, fieldsOf, lifeOf, oneOf, text } from '@acsp/operation';
 import { z } from 'zod';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelName } from '../channel/fields.js';
-import { lifeOf } from '../channel/known-channel.js';
 import type { Context } from '../context.js';
 import { callerAid } from '../direct/fields.js';
 import { events } from '../events.js';

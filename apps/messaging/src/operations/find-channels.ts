@@ -1,8 +1,8 @@
 import { FindChannelsRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
-import { aid, byAnyone, fieldsOf, time } from '@acsp/operation';
+import { aid, byAnyone, fieldsOf, type Life, time } from '@acsp/operation';
 import { z } from 'zod';
 import { isChannelName } from '../channel/fields.js';
-import { findChannel, type lifeOf, type ShownChannel } from '../channel/known-channel.js';
+import { findChannel, type ShownChannel } from '../channel/known-channel.js';
 import { refuseReading } from '../channel/rules.js';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -19,8 +19,6 @@ export const findChannels = byAnyone(
     return { channels: await (names.length > 0 ? readable(context, names, life) : joined(context, life)) };
   },
 );
-
-type Life = ReturnType<typeof lifeOf>;
 
 /** A name that no channel can have is one that is not found. */
 async function readable(context: Context, names: readonly string[], life: Life) {

@@ -1,12 +1,12 @@
 import { InviteToChannelRequestSchema } from '@acsp/contracts/messaging/v1/channels';
 import { newId, type Transaction } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { aid, byAgent, fieldsOf } from '@acsp/operation';
+import { aid, byAgent, fieldsOf, lifeOf } from '@acsp/operation';
 import { requireActive } from '@acsp/service';
 import { noticeName } from '@acsp/text';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelId } from '../channel/fields.js';
-import { lifeOf, readChannel } from '../channel/known-channel.js';
+import { readChannel } from '../channel/known-channel.js';
 import { refuseInviting } from '../channel/rules.js';
 import type { Context } from '../context.js';
 import { deliver } from '../direct/deliver.js';

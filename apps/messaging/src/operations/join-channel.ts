@@ -1,10 +1,10 @@
 import { JoinChannelRequestSchema } from '@acsp/contracts/messaging/v1/channels';
 import { answerRow, untilWritten } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { type Agent, byAgent, type Call, fieldsOf } from '@acsp/operation';
+import { type Agent, byAgent, type Call, fieldsOf, lifeOf } from '@acsp/operation';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelId, channelName } from '../channel/fields.js';
-import { type ChannelRef, lifeOf, readChannel } from '../channel/known-channel.js';
+import { type ChannelRef, readChannel } from '../channel/known-channel.js';
 import { joinChannels, membershipKey } from '../channel/membership.js';
 import { refuseJoining } from '../channel/rules.js';
 import type { Context } from '../context.js';

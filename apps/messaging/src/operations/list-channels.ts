@@ -1,6 +1,6 @@
 import { ListChannelsRequestSchema } from '@acsp/contracts/messaging/v1/channels';
-import { aid, byAnyone, fieldsOf } from '@acsp/operation';
-import { channelColumns, lifeOf, type ShownChannel } from '../channel/known-channel.js';
+import { aid, byAnyone, fieldsOf, lifeOf } from '@acsp/operation';
+import { channelColumns, type ShownChannel } from '../channel/known-channel.js';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 

@@ -1,4 +1,4 @@
-import { type Agent, aid, integer, metadata, oneOf, text, textList, time, uuid } from '@acsp/operation';
+import { type Agent, aid, integer, lifeOf, metadata, oneOf, text, textList, time, uuid } from '@acsp/operation';
 import type { z } from 'zod';
 
 // The fields that several operations of tasks share, with their codes (interface 4.13, 7.1).
@@ -32,4 +32,4 @@ export const draftFields = {
 export type TaskDraft = z.output<z.ZodObject<typeof draftFields>>;
 
 /** The agent that acts, as the rules know it. */
-export const actorOf = ({ aid, name, registeredAt = 0 }: Agent) => ({ aid, name, since: new Date(registeredAt) });
+export const actorOf = (agent: Agent) => ({ ...lifeOf(agent), name: agent.name });

@@ -9,7 +9,7 @@ import {
   untilWritten,
 } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import type { Agent, Call } from '@acsp/operation';
+import { type Agent, type Call, lifeOf } from '@acsp/operation';
 import { requireActive } from '@acsp/service';
 import { noticeName } from '@acsp/text';
 import type { Context } from '../context.js';
@@ -70,7 +70,7 @@ function newTask(draft: TaskDraft, { creator, parent, at }: Origin): NewTask {
     id: newId(),
     creator_aid: creator.aid,
     creator_name: creator.name,
-    creator_since: new Date(creator.registeredAt ?? 0),
+    creator_since: lifeOf(creator).since,
     parent_id: draft.parent_id ?? null,
     depth: (parent?.depth ?? 0) + 1,
     deadline: draft.deadline ?? null,
