@@ -82,7 +82,9 @@ export function createCatchUp({ feed, log, deliver }: CatchUpOptions): CatchUp {
     },
     async again(radio, change) {
       const behind = radio.behind ?? { items: [], length: 0, again: true };
-      Object.assign(behind, { again: true, change } satisfies Partial<Behind>);
+      behind.again = true;
+      // A gap during a change does not end it.
+      behind.change = change ?? behind.change;
       if (radio.behind === undefined) {
         radio.behind = behind;
         behind.running = start(radio, behind, 0);

@@ -14,6 +14,8 @@ const feedName = 'agent:x';
 let listeners: Listener[];
 let stored: FeedMessage[];
 let ended: Radio[];
+/** Reads and subscriptions of the feed wait for these. */
+let [answered, connected]: (Promise<void> | undefined)[] = [undefined, undefined];
 let hub: Hub;
 
 const message = (position: number | undefined, data = `"${position}"`): FeedMessage => ({
@@ -23,16 +25,21 @@ const message = (position: number | undefined, data = `"${position}"`): FeedMess
 beforeEach(() => {
   jest.useFakeTimers();
   [listeners, stored, ended] = [[], [], []];
+  [answered, connected] = [undefined, undefined];
   const feed: Feed = {
     append: async () => {},
     publishEphemeral: async () => {},
     latest: async () => [],
     bounds: async () => ({ first: 1, last: stored.at(-1)?.position ?? 0 }),
-    read: async (feeds, { after, upTo, limit }) =>
-      stored
-        .filter(({ feed, position = 0 }) => feeds.includes(feed) && position > after && position <= upTo)
-        .slice(0, limit),
+    async read(feeds, { after, upTo, limit }) {
+      const found = stored.filter(
+        ({ feed, position = 0 }) => feeds.includes(feed) && position > after && position <= upTo,
+      );
+      await answered;
+      return found.slice(0, limit);
+    },
     async subscribe(_feed, listener) {
+      await connected;
       listeners.push(listener);
       return { [Symbol.dispose]: () => void listeners.splice(listeners.indexOf(listener), 1) };
     },
@@ -152,6 +159,29 @@ test('a stream that changes its feeds misses nothing, neither of the former ones
   await changed;
   expect(data()).toEqual(['1', '2', '3']);
   expect(radio.feeds).toEqual(['agent:y']);
+});
+
+test('a stream that changes its feeds while it catches up misses nothing, although a gap comes before they are heard', async () => {
+  let [answer, connect] = [() => {}, () => {}];
+  const { radio, data } = await play();
+  stored = [message(1)];
+  answered = new Promise((resolve) => {
+    answer = resolve;
+  });
+  for (const { onGap } of listeners) onGap();
+  await jest.advanceTimersByTimeAsync(0);
+  connected = new Promise((resolve) => {
+    connect = resolve;
+  });
+  const changed = hub.resubscribe(radio, ['agent:y']);
+  for (const { onGap } of listeners) onGap();
+  answer();
+  await jest.advanceTimersByTimeAsync(0);
+  stored.push({ ...message(2), feed: 'agent:y' });
+  connect();
+  await jest.advanceTimersByTimeAsync(0);
+  await changed;
+  expect(data()).toEqual(['1', '2']);
 });
 
 test('a reader with more than 1 MiB before it is closed, and told so', async () => {
