@@ -21,20 +21,18 @@ export const subscribePresence = byAgent(
     const watch_aids = [...new Set(named ?? target_aids)];
     await requireActive(context.directory, watch_aids);
     const { aid, since } = lifeOf(caller);
-    let watch_id = '';
     const answer = await context.database.transaction(call, async (tx) => {
       const { id } = await tx.presenceWatch.upsert({
         where: { aid_since: { aid, since } },
         create: { id: newId(), aid, since, watch_aids },
         update: { watch_aids },
       });
-      watch_id = id;
-      const payload = { watch_id, aid, watch_aids };
+      const payload = { watch_id: id, aid, watch_aids };
       await events.emit(tx, { type: 'watch.changed', audience: [], actor: aid, payload });
       return { subscribed: true, watching: watch_aids.length, channel: `presence:${id}` };
     });
     // The streams of other replicas hear of it by the bus. Those of this one must not miss what the agent causes after the answer.
-    await within(followMs, 'Changing the streams', followWatch(context, { aid, watch_id })).catch(() => {});
+    await within(followMs, 'Changing the streams', followWatch(context, aid)).catch(() => {});
     return answer;
   },
 );

@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import { channelFeed } from '../feed/names.js';
 import { followWatch } from './follow-watch.js';
 import type { Hub } from './hub.js';
-import { defers, type Radio } from './radio.js';
+import { markStale, type Radio } from './radio.js';
 
 /** True where an event of this life of an agent is one of the stream's own. */
 const isOf = ({ since }: Radio, registered_at: Date | null) => since.getTime() === registered_at?.getTime();
@@ -31,14 +31,13 @@ export function followChanges({ bus, database, log }: Surroundings, hub: Hub): A
       if (radio !== undefined && radio.number < number) hub.close(radio, 'token_expired');
     },
     'watch.changed'(event) {
-      const { aid, watch_id } = payloadOf(WatchEventSchema, event);
-      void followWatch({ database, log, hub }, { aid, watch_id });
+      void followWatch({ database, log, hub }, payloadOf(WatchEventSchema, event).aid);
     },
     'channel.left'(event) {
       const { aid, channel_id, is_public, registered_at } = payloadOf(ChannelEventSchema, event);
       if (is_public) return;
       for (const radio of hub.byAgent(aid)) {
-        if (defers(radio) || !isOf(radio, registered_at)) continue;
+        if (markStale(radio) || !isOf(radio, registered_at)) continue;
         const others = radio.feeds.filter((name) => name !== channelFeed(channel_id));
         void subscribe(radio, others);
       }

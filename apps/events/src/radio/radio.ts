@@ -20,15 +20,15 @@ export interface Radio extends Pick<Grant, 'token_id' | 'aid' | 'since'> {
   endsAt: number;
   /** The second of each 15 in which its heartbeat is due. */
   readonly slot: number;
-  /** Its channels or its watch list have changed before its feeds were subscribed. */
+  /** Its channels or its watch list have changed since its feeds were resolved. */
   stale: boolean;
   /** Resolves once it hears those whom its agent watches now; undefined while nothing changes. */
   renewing?: Promise<void> | undefined;
   closed: boolean;
 }
 
-/** True of a stream that is being opened: it resolves its feeds once more by itself. */
-export function defers(radio: Radio): boolean {
+/** Answers true for a stream that is being opened, which resolves its feeds once more by itself. */
+export function markStale(radio: Radio): boolean {
   radio.stale = true;
   return radio.position === undefined;
 }
