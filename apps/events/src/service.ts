@@ -39,7 +39,7 @@ export const service = defineService({
     readFeed,
     batchGetPresence,
   },
-  departed: onAgentDeleted,
+  onAgentDeleted,
   background: (context) => ({
     duties: [{ name: 'feeds', run: (signal) => writeFeeds(context, signal) }],
     jobs: [{ name: 'presence sweep', everyMs: 30_000, run: async (signal) => void (await sweep(context, signal)) }],

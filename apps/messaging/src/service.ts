@@ -58,7 +58,7 @@ export const service = defineService({
     getThread,
     listThreads,
   },
-  departed: onAgentDeleted,
+  onAgentDeleted,
   background: (context) => ({
     jobs: [{ name: 'threads expiry', everyMs: 30_000, run: (signal) => expireThreads(context, signal) }],
   }),

@@ -34,7 +34,7 @@ export const service = defineService({
     delegateTask,
     postMessage,
   },
-  departed: onAgentDeleted,
+  onAgentDeleted,
   background: (context) => ({
     jobs: [{ name: 'expiry', everyMs: 30_000, run: (signal) => expireTasks(context, signal) }],
   }),

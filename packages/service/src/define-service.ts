@@ -92,10 +92,10 @@ function start<P, Shape extends z.ZodRawShape, Context>(
     health.check('database', () => database.ping());
     const relay = stack.use(startRelay({ database, bus, service: name, payloads: events, log }));
     database.onCommit(relay.wake);
-    const { departed } = definition;
-    const clearAway = async (life: Departed) => departed?.(context, life);
+    const { onAgentDeleted } = definition;
+    const clearAway = async (life: Departed) => onAgentDeleted?.(context, life);
     const departures = createDepartures(name, { database, clock, clearAway });
-    const background = [definition.background?.(context) ?? {}, departed === undefined ? {} : departures.background];
+    const background = [definition.background?.(context) ?? {}, onAgentDeleted ? departures.background : {}];
     for (const work of background.flatMap((each) => startBackground(name, each, { database, bus, log })))
       stack.use(work);
 

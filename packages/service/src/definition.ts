@@ -84,7 +84,7 @@ export interface Definition<Contract extends DescService, P, Shape extends z.Zod
    * Clears away what a life of an agent left that ended: whatever has `since <= registered_at`, in pages. It is called when the deletion arrives, however
    * late, and again until no request that was in flight can leave anything more.
    */
-  readonly departed?: (context: Context, departed: Departed) => Promise<void>;
+  readonly onAgentDeleted?: (context: Context, departed: Departed) => Promise<void>;
 }
 
 /** Tests and the standalone put these in place of a service's own, and dispose of them themselves. */
