@@ -43,13 +43,11 @@ function trustedValue(
   return pairs.find(([, name]) => name?.toLowerCase() === parameter)?.[2]?.replace(/\\(.)/g, '$1');
 }
 
-const pair = String.raw`[\w-]+[ \t]*=[ \t]*(?:"(?:\\.|[^"\\])*"|[^\s",;]*)`;
-const element = String.raw`[ \t]*(?:${pair})(?:[ \t;]*;[ \t]*(?:${pair}))*[ \t;]*`;
-const pairForm = new RegExp(pair.replace('[\\w-]+', '([\\w-]+)').replace('(?:"', '("'), 'g');
-const lastElements = Array.from(
-  { length: 9 },
-  (_, index) => new RegExp(`(?:^|,)(${element})(?:(?:[ \\t]*,)+${element}){${index}}[ \\t,]*$`),
-);
+const name = String.raw`[\w-]+`;
+const value = String.raw`"(?:\\.|[^"\\])*"|[^\s",;]*`;
+const pair = `${name} ?= ?(?:${value})`;
+const pairForm = new RegExp(`(${name}) ?= ?(${value})`, 'g');
+const lastElement = new RegExp(`(?:^|,)( ?${pair}(?:[ ;]*; ?${pair})*[ ;]*)[ ,]*$`);
 
 /**
  * An element of `Forwarded`, counted from the right. Only what is whole from there to the end is believed: a client may send a quote that it does
@@ -57,8 +55,9 @@ const lastElements = Array.from(
  */
 function elementOf(list: string, fromRight: number): string {
   // Long runs of blanks would cost their square in time.
-  const text = list.replace(/[ \t]+/g, ' ');
-  return lastElements[fromRight - 1]?.exec(text)?.[1] ?? '';
+  let text = list.replace(/[ \t]+/g, ' ');
+  for (let behind = 1; behind < fromRight; behind += 1) text = text.slice(0, lastElement.exec(text)?.index ?? 0);
+  return lastElement.exec(text)?.[1] ?? '';
 }
 
 const nodeForm = /^"?(?:\[([^\]]+)\](?::[\w.-]+)?|([^:"]+)(?::[\w.-]+)?|([^"]*))"?$/;
@@ -90,8 +89,6 @@ export function networkOf(address: string): string {
   const [head = '', tail] = address.replace(/%.*$/, '').split('::');
   const [before, behind] = [groupsOf(head), groupsOf(tail ?? '')];
   const zeros = Array<string>(Math.max(0, 8 - before.length - behind.length)).fill('0');
-  const network = [...before, ...zeros, ...behind]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group || '0', 16).toString(16));
+  const network = [...before, ...zeros, ...behind].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
   return `${network.join(':')}::/64`;
 }
