@@ -47,14 +47,14 @@ function endWith(streams: OpenStreams, answer: IncomingMessage, response: Server
 }
 
 /** The request takes an event stream up again. */
-export function resumesStream(exchange: Exchange): exchange is Call {
-  const { route, request, target } = exchange as Partial<Call> & Exchange;
+export function resumesStream(exchange: Exchange): boolean {
+  const { route, request, target } = exchange as Exchange & Partial<Call>;
   if (route?.desc.methodKind !== 'server_streaming') return false;
   return Boolean(request.headers['last-event-id'] || queryFields(target).last_event_id);
 }
 
 /** A stream without an event: its client comes again after the `retry` of every stream. */
-export const sendEmptyStream = ({ response, headers }: Call, streams: OpenStreams): Promise<void> =>
+export const sendEmptyStream = ({ response, headers }: Exchange, streams: OpenStreams): Promise<void> =>
   sendEvents(response, nothing(), { own: headers as Record<string, string>, streams });
 
 async function* nothing() {}
