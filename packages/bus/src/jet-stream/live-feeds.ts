@@ -43,9 +43,13 @@ export function liveFeeds(consuming: Reconnecting<NatsLink>, log: Log): LiveFeed
     for (const [feed, heard] of before)
       Object.assign(heard, { link, subscription: open(link, feed, heard.listeners) } satisfies Partial<Audience>);
     // A server that dies as the leader of the stream takes copies with it of what it has stored: of 182,000 messages five such deaths lost 20.
-    link.nats.subscribe(leaderElected, { callback: () => [...feeds.values()].forEach(tellAudience) });
+    link.nats.subscribe(leaderElected, {
+      callback() {
+        for (const { listeners } of feeds.values()) tellGap(listeners);
+      },
+    });
     await flush(link);
-    for (const [, heard] of before) tellAudience(heard);
+    for (const [, { listeners }] of before) tellGap(listeners);
     await orAborted(link.nats.closed(), signal);
   });
   return {
@@ -75,8 +79,6 @@ export function liveFeeds(consuming: Reconnecting<NatsLink>, log: Log): LiveFeed
     [Symbol.asyncDispose]: () => renewing[Symbol.asyncDispose](),
   };
 }
-
-const tellAudience = ({ listeners }: Audience) => tellGap(listeners);
 
 function tellGap(listeners: Iterable<FeedListener>): void {
   for (const listener of listeners) listener.onGap();
