@@ -46,14 +46,14 @@ export async function migrate({ settings, sets, applies, log, signal }: MigrateO
 }
 
 async function attempt<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  return connected(settings, async (client) => {
-    await refuseSharing(client, settings);
+  return withClient(settings, async (client) => {
+    await refuseTransactionPooler(client, settings);
     await applySettings(client, { statement_timeout: '600000', lock_timeout: '10000' });
     return work(client);
   });
 }
 
-async function connected<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ ...settings, query_timeout: 0 });
   client.on('error', () => {});
   try {
@@ -68,9 +68,9 @@ async function connected<T>(settings: pg.ClientConfig, work: (client: pg.Client)
  * Poolers in transaction mode give one connection of PostgreSQL to several clients, which would break session locks, LISTEN, settings and prepared
  * statements one by one. Two clients never have the same one at any other.
  */
-async function refuseSharing(client: pg.Client, settings: pg.ClientConfig): Promise<void> {
+async function refuseTransactionPooler(client: pg.Client, settings: pg.ClientConfig): Promise<void> {
   const own = await backendOf(client);
-  if ((await connected(settings, backendOf)) !== own) return;
+  if ((await withClient(settings, backendOf)) !== own) return;
   throw new MigrationError(
     'DATABASE_URL leads to a pooler in transaction mode: connect to PostgreSQL itself, or to a pooler in session mode.',
   );

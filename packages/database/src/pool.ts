@@ -2,13 +2,6 @@ import { gauge, type Log } from '@acsp/telemetry';
 import pg from 'pg';
 import { applySettings, type SessionSettings } from './session-settings.js';
 
-/** Deadlines in milliseconds of everything that waits for PostgreSQL; a call that passes one is answered SERVICE_UNAVAILABLE. */
-const deadlines = {
-  connectionTimeoutMillis: 2_000,
-  // The client's own limit, for a server that has become unreachable without closing the connection.
-  query_timeout: 8_000,
-};
-
 export interface PoolOptions {
   readonly url: string;
   /** The name in metrics and in PostgreSQL's own views. */
@@ -20,11 +13,14 @@ export interface PoolOptions {
 
 const connections = gauge('acsp_database_connections', 'Connections of a pool, by state', ['pool', 'state']);
 
+/** A call that passes one of the deadlines, or one of those in session-settings.ts, is answered SERVICE_UNAVAILABLE. */
 export const connectionSettings = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: name,
   keepAlive: true,
-  ...deadlines,
+  connectionTimeoutMillis: 2_000,
+  // The client's own limit, for a server that has become unreachable without closing the connection.
+  query_timeout: 8_000,
 });
 
 export function createPool({ url, name, size, log, settings }: PoolOptions): pg.Pool {
