@@ -86,7 +86,7 @@ async function create(home: ServerHome, binDir: string, durable: boolean, direct
   await removeDrafts(home);
 }
 
-/** What initdb says is wrong, after which it clears away, or for a user that no passwd entry names, as in containers, what to do about it. */
+/** The error of initdb, whose last lines only say what it removes; for a user without a passwd entry, as in containers, the remedy. */
 function reasonOf(cause: unknown): string {
   const output = String((cause as { stderr?: string }).stderr).trim();
   const uid = /could not look up effective user ID (\d+)/.exec(output)?.[1];

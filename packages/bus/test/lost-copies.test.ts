@@ -22,7 +22,7 @@ describeWith('own nats', 'a live copy that does not come', () => {
   const append = (feed: string, data: string) =>
     bus.feed.append([{ feed, id: newId(), event: 'message', data, created_at: new Date() }]);
 
-  /** What a listener of the feed gets, in order. */
+  /** Notes the messages and gaps of a listener, in order. */
   async function listen(feed: string): Promise<readonly string[]> {
     const heard: string[] = [];
     await bus.feed.subscribe(feed, { onMessage: ({ data }) => heard.push(data), onGap: () => heard.push('gap') });

@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * What statements and their readers rely on, whatever the server, the database or the role are set to. `default_transaction_read_only` is left to
+ * Statements and their readers rely on these, whatever the server, the database or the role are set to. `default_transaction_read_only` is left to
  * them: a database that takes no writes has to say so. Times are in milliseconds.
  */
 const relied: SessionSettings = {

@@ -7,7 +7,7 @@ const isHost = (host: string) => isIP(host) !== 0 || (/^[\w.-]+$/.test(host) && 
 
 const hasUser = (url: string) => /^[^/]*[/\\]*[^/\\]*@/.test(url);
 
-/** What grpc-js would take for a scheme that it does not know is looked up as a name, for ever. A port that is absent would be 443. */
+/** grpc-js would look up a URL of an unknown scheme as a name, for ever, and take 443 for a port that is absent. */
 const grpcForm = /^(?:dns:(?:\/\/[^/]*\/)?)?(?:\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}$|^(?:unix|ipv4|ipv6):./i;
 
 const postgresForm = /^postgres(?:ql)?:\/\/|^socket:\//i;
@@ -44,10 +44,7 @@ export const settings = {
   grpcAddress: z.string().regex(grpcForm, 'it must be host:port, or dns:///host:port for every address of the host'),
   postgresUrl: z
     .string()
-    .refine(
-      isPostgres,
-      'it must be postgresql:// with a host, a port and a database, and % before what a URL cannot have',
-    ),
+    .refine(isPostgres, 'it must be postgresql://host:port/database, with special characters percent-encoded'),
   natsUrl: z.string().refine(isNats, 'it must be nats://host:port or tls://host:port, several of them with commas'),
   redisUrl: z.string().refine(isRedis, 'it must be redis://host:port or rediss://host:port'),
   flag: (standard: boolean) =>

@@ -83,7 +83,7 @@ const firstTry = (client: Redis) =>
     setTimeout(resolve, answerWithinMs).unref();
   });
 
-/** A Redis that is full must refuse: what has been promised would go first under most policies. Some providers hide the setting. */
+/** A full Redis has to refuse writes: any eviction policy may drop a spent signature. Some providers hide the setting. */
 async function warnOfEviction(client: Redis, warn: (policy: string) => void): Promise<void> {
   const memory = await client.info('memory').catch(() => '');
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction';

@@ -101,8 +101,8 @@ const quoted = Object.keys(letterColumns).map((name) => `"${name}"`);
 const typed = Object.entries({ ...letterColumns, ...eventColumns }).map(([name, type]) => `"${name}" ${type}`);
 
 /**
- * A history does not end inside a millisecond, so what a mailbox has in one is bounded: contents beyond this together, up to fifty times 16 KiB,
- * have a millisecond that no other such sending has.
+ * A page of a history holds whole milliseconds, so what a mailbox receives in one is bounded: a sending with more content than this, up to fifty times
+ * 16 KiB, shares its millisecond with no other such sending.
  */
 const largeBytes = 2_048;
 
