@@ -14,6 +14,7 @@ import {
   threadColumns,
 } from '../thread/present.js';
 
+/** No thread has so many messages; queryInteger takes nine digits. */
 const maxNumber = 999_999_999;
 
 /** A thread and its newest messages, or those before one, in the order of their numbers. */
