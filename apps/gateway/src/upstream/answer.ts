@@ -17,7 +17,8 @@ export function streamAnswer(exchange: Exchange, answer: IncomingMessage, stream
     return;
   }
   // Nobody listened while the signature was given back, so the event of a broken connection may have passed.
-  if (answer.destroyed && !answer.complete) throw new AppError('SERVICE_UNAVAILABLE');
+  if (answer.destroyed && !answer.complete)
+    throw new AppError('SERVICE_UNAVAILABLE', { cause: new Error('The service broke its answer off') });
   const { statusCode = 502 } = answer;
   for (const name in answer.headers) {
     if (!ownHeaders.has(name)) headers[name] = answer.headers[name];

@@ -45,13 +45,13 @@ export function send<Answer extends object>(
   call: Call,
 ): Promise<Answer> {
   let earliest = 0;
-  const large = letters.reduce((bytes, { content }) => bytes + Buffer.byteLength(content), 0) > largeBytes;
+  const bytes = letters.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   const attempt = async () => {
     const created_at = new Date(Math.max(clock.now().getTime(), earliest));
     const answered = answer(created_at);
     const outcome = await database.batch(sendMessages, {
       sending: newId(),
-      large,
+      bytes,
       from_aid,
       from_name,
       created_at,
@@ -68,7 +68,8 @@ export function send<Answer extends object>(
 
 interface Row extends AnswerRow {
   readonly sending: string;
-  readonly large: boolean;
+  /** The size of its contents together. */
+  readonly bytes: number;
   readonly from_aid: string | null;
   readonly from_name: string;
   readonly created_at: Date;
@@ -100,11 +101,13 @@ const letterColumns = {
 const quoted = Object.keys(letterColumns).map((name) => `"${name}"`);
 const typed = Object.entries({ ...letterColumns, ...eventColumns }).map(([name, type]) => `"${name}" ${type}`);
 
-/**
- * A page of a history holds whole milliseconds, so what a mailbox receives in one is bounded: a sending with more content than this, up to fifty times
- * 16 KiB, shares its millisecond with no other such sending.
- */
+/** A sending with more content than this, up to fifty times 16 KiB, is large. */
 const largeBytes = 2_048;
+/**
+ * A page of a history holds whole milliseconds, so what a mailbox has in one is bounded: large sendings share theirs with those of the same statement
+ * alone, up to about this many bytes.
+ */
+const sharedBytes = 2 ** 18;
 
 /**
  * A mailbox that another process has locked is skipped, so that its messages do not hold up their neighbours in the batch; they are tried again.
@@ -114,7 +117,7 @@ const sendMessages: BatchStatement<Row, Outcome> = {
   name: 'send messages',
   columns: {
     sending: 'uuid',
-    large: 'boolean',
+    bytes: 'integer',
     from_aid: 'text',
     from_name: 'text',
     created_at: 'timestamptz',
@@ -124,13 +127,13 @@ const sendMessages: BatchStatement<Row, Outcome> = {
   key: ({ sending }) => sending,
   text: `
     , letter AS (
-      SELECT sending, large, from_aid, from_name, created_at, letter.*
+      SELECT sending, bytes, from_aid, from_name, created_at, letter.*
       FROM input CROSS JOIN LATERAL json_to_recordset(letters) AS letter (${typed.join(', ')})
     ),
     party AS (
-      SELECT side.*, row_number() OVER (PARTITION BY aid, large ORDER BY sending) AS turn FROM (
-        SELECT sending, large, to_aid AS aid, created_at FROM letter UNION
-        SELECT sending, large, from_aid, created_at FROM input WHERE from_aid IS NOT NULL
+      SELECT side.*, bytes > ${largeBytes} AS large, sum(bytes) OVER (PARTITION BY aid, bytes > ${largeBytes} ORDER BY sending) - bytes AS before FROM (
+        SELECT sending, bytes, to_aid AS aid, created_at FROM letter UNION
+        SELECT sending, bytes, from_aid, created_at FROM input WHERE from_aid IS NOT NULL
       ) AS side
     ),
     locked AS (
@@ -139,7 +142,7 @@ const sendMessages: BatchStatement<Row, Outcome> = {
     ready AS (
       SELECT sending FROM party LEFT JOIN locked USING (aid)
       GROUP BY sending HAVING bool_and(
-        locked.last_at IS NOT NULL AND locked.last_at <= created_at AND (NOT large OR (locked.last_at < created_at AND turn = 1))
+        locked.last_at IS NOT NULL AND locked.last_at <= created_at AND (NOT large OR (locked.last_at < created_at AND before < ${sharedBytes}))
       )
     ),
     sent AS (SELECT letter.* FROM letter JOIN ready USING (sending)),

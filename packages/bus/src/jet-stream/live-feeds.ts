@@ -8,7 +8,7 @@ import { leaderElected, liveSubject } from './streams.js';
 
 /** Live copies of what the stream of the feeds has stored. They may be lost, and then the listeners hear of a gap. */
 export interface LiveFeeds extends AsyncDisposable {
-  /** Resolves once the listener will get every later message of the feed, or hear of a gap. */
+  /** Resolves once the broker sends every later message of the feed. Where one does not come, the listener hears of a gap with the next. */
   subscribe(link: NatsLink, feed: string, listener: FeedListener): Promise<Disposable>;
 }
 
