@@ -1,5 +1,7 @@
 import { AppError } from '@acsp/errors';
+import type { Call } from '@acsp/operation';
 import { histogram } from '@acsp/telemetry';
+import { codeOf, inputRows, isLate } from './input-rows.js';
 import type { Query } from './query.js';
 
 /** A statement for a list of inputs that costs little more than for one: starting a statement is most of its cost. */
@@ -25,10 +27,14 @@ export interface BatchStatement<Input, Row> {
   readonly row?: Row;
 }
 
-/** The row for this input, or undefined where the statement answers none. Inputs that wait at the same time share a run. */
+/**
+ * The row for this input, or undefined where the statement answers none. Inputs that wait at the same time share a run. `call` is the call that it
+ * serves: nothing is written that PostgreSQL begins after its deadline, and then it is SERVICE_UNAVAILABLE.
+ */
 export type Batch = <Input extends object, Row>(
   statement: BatchStatement<Input, Row>,
   input: Input,
+  call?: Pick<Call, 'deadline'>,
 ) => Promise<Row | undefined>;
 
 export interface BatchOptions {
@@ -46,6 +52,8 @@ interface Waiting {
   readonly lock: string | undefined;
   readonly input: object;
   readonly since: number;
+  /** Milliseconds since 1970; Infinity without a call. */
+  readonly deadline: number;
   readonly resolve: (row: never) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -58,8 +66,6 @@ type Run = (chosen: Chosen) => Promise<readonly Waiting[]>;
 const maxRuns = 2;
 const slowMs = 5;
 const maxWaitMs = 2_000;
-/** Posts to one busy channel from two replicas wait for each other's commits, which take a few milliseconds. */
-const lockWaitMs = 200;
 /** A statement that PostgreSQL begins later than this does nothing: with its time-out of 5 s it ends before the client's of 8 s. */
 const startWithinMs = 2_500;
 
@@ -67,7 +73,7 @@ const sizes = histogram('acsp_batch_seconds', 'Duration of a run, by statement',
 
 export function createBatch(options: BatchOptions): Batch {
   const queues = new Map<object, (one: Waiting) => void>();
-  return (statement, input) => {
+  return (statement, input, call) => {
     const enqueue = queues.get(statement) ?? createQueue(statement, createRun(statement, options));
     queues.set(statement, enqueue);
     return new Promise((resolve, reject) => {
@@ -76,6 +82,7 @@ export function createBatch(options: BatchOptions): Batch {
         lock: statement.lock?.(input),
         input,
         since: performance.now(),
+        deadline: call?.deadline ?? Number.POSITIVE_INFINITY,
         resolve,
         reject,
       });
@@ -152,10 +159,12 @@ function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never
 function createRun(statement: BatchStatement<never, unknown>, options: BatchOptions): Run {
   const { readOnly = false, name, columns, lock } = statement;
   const text = `WITH ${inputRows(columns, { inTime: !readOnly, locks: lock !== undefined })} ${statement.text}`;
-  const ask = async (inputs: string) => {
+  const ask = async (ones: readonly Waiting[]) => {
     const startedAt = performance.now();
-    const before = new Date(Date.now() + options.clockAheadMs() + startWithinMs);
-    const values = readOnly ? [inputs] : [inputs, before];
+    const inputs = JSON.stringify(ones.map(({ input }) => input));
+    const aheadMs = options.clockAheadMs();
+    const before = new Date(Date.now() + aheadMs + startWithinMs);
+    const values = readOnly ? [inputs] : [inputs, before, ones.map(({ deadline }) => deadline + aheadMs)];
     const rows = await (readOnly ? options.read : options.write)<{ key: string }>({ text, values });
     sizes.observe({ statement: name }, (performance.now() - startedAt) / 1000);
     if (!readOnly) options.onCommit();
@@ -165,9 +174,12 @@ function createRun(statement: BatchStatement<never, unknown>, options: BatchOpti
   async function run(chosen: Chosen): Promise<readonly Waiting[]> {
     const all = [...chosen.values()];
     try {
-      const rows = await ask(JSON.stringify(all.map(([one]) => one?.input)));
+      const rows = await ask(all.flatMap(([one]) => one ?? []));
       const found = new Map(rows.map((row) => [row.key, row]));
-      for (const [key, ones] of chosen) for (const { resolve } of ones) resolve(found.get(key) as never);
+      for (const [key, ones] of chosen) {
+        const row = found.get(key);
+        for (const one of ones) if (row !== undefined || !refusedAsOver(one)) one.resolve(row as never);
+      }
     } catch (error) {
       const waitsForLock = lock !== undefined && codeOf(error) === lockedCode;
       const parts = waitsForLock ? byLock(chosen) : bySingle(chosen);
@@ -203,10 +215,16 @@ function byLock(chosen: Chosen): Chosen[] {
 }
 
 /** Rejects an input that has waited too long: its caller may have been answered 503, so it must not be written. */
-function refusedAsLate({ since, reject }: Waiting): boolean {
-  const late = performance.now() - since > maxWaitMs;
-  if (late) reject(tooSlow());
-  return late;
+function refusedAsLate(one: Waiting): boolean {
+  const late = performance.now() - one.since > maxWaitMs;
+  if (late) one.reject(tooSlow());
+  return late || refusedAsOver(one);
+}
+
+function refusedAsOver({ deadline, reject }: Waiting): boolean {
+  const over = Date.now() >= deadline;
+  if (over) reject(tooSlow());
+  return over;
 }
 
 const tooSlow = (cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { detail: 'The database is too slow', cause });
@@ -216,19 +234,3 @@ const concernsOne = (error: unknown) => !isLate(error) && /^(22|23|40)/.test(cod
 
 /** SQLSTATE lock_not_available: the statement waited longer than lock_timeout. */
 const lockedCode = '55P03';
-
-/** PostgreSQL quotes what it cannot convert, in every language: see inputRows. */
-const lateMark = 'begun late at ';
-const isLate = (error: unknown) => codeOf(error) === '22P02' && String(error).includes(lateMark);
-const codeOf = (error: unknown) => String((error as { code?: unknown }).code);
-
-function inputRows(columns: Readonly<Record<string, string>>, { inTime, locks }: { inTime: boolean; locks: boolean }) {
-  const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
-  const rows = `SELECT ${Object.keys(columns)} FROM json_to_recordset($1::json) AS input (${typed})`;
-  if (!inTime) return `input AS (${rows})`;
-  // A PostgreSQL process that stood still must not run a statement that its client has given up: once late, the cast to boolean fails.
-  const late = `('${lateMark}' || clock_timestamp())::boolean`;
-  // The rest of the statement locks rows by what it reads here, and goes by this limit; it ends with the statement.
-  const limit = locks ? ` AND set_config('lock_timeout', '${lockWaitMs}', true) IS NOT NULL` : '';
-  return `input AS (${rows} WHERE CASE WHEN clock_timestamp() < $2::timestamptz THEN true ELSE ${late} END${limit})`;
-}

@@ -160,6 +160,23 @@ test('nothing commits after the deadline of the call', async () => {
   peer[Symbol.dispose]();
 });
 
+test('nor does a batch that waits for the database', async () => {
+  const { address, principals, context } = service;
+  const peer = createPeer(TrialService, { address, principals, name: 'caller' });
+  const holder = await context.database.pool.connect();
+  await holder.query('BEGIN; LOCK TABLE note IN ACCESS EXCLUSIVE MODE');
+  const late = peer.batchNote({ text: 'late' }, { caller: ann, timeoutMs: 300 });
+  await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  // The time of a call ends at its service a moment later, by as much as it was on its way.
+  const toldAt = Date.now();
+  await eventually(() => Date.now() - toldAt > 300);
+  await holder.query('COMMIT');
+  holder.release();
+  // Its insert would come before this one, which has the same key.
+  expect(await service.call(ann, 'POST /notes/batch', { text: 'late' })).toMatchObject({ status: 201 });
+  peer[Symbol.dispose]();
+});
+
 async function startChild(databaseUrl: string) {
   const child = spawnSource(new URL('child/trial.ts', import.meta.url), [], {
     env: {

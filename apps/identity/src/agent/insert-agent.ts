@@ -1,6 +1,7 @@
 import { type EventRow, eventColumns, insertEvents } from '@acsp/bus';
 import { type BatchStatement, untilWritten } from '@acsp/database';
 import { AppError } from '@acsp/errors';
+import type { Call } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from '../context.js';
 import { agentEvent, events } from '../events.js';
@@ -15,24 +16,23 @@ export type Registration = Pick<Agent, 'aid' | 'public_key' | 'agent_name' | 'ca
  * Registers an agent and gives it its first login key, or throws AID_EXISTS: of two at once one wins. The life of an agent that was deleted and
  * registers again begins after the former one, whatever the clocks of replicas say: all services tell lives apart by that time.
  */
-export async function insertAgent(context: Context, registration: Registration): Promise<NewLoginKey> {
+export async function insertAgent(context: Context, registration: Registration, call: Call): Promise<NewLoginKey> {
   let earliest = 0;
-  return untilWritten(
-    async () => {
-      const key = newLoginKey(new Date(Math.max(context.clock.now().getTime(), earliest)), loginKeyDays);
-      if ((await insert(context, registration, key)) !== undefined) return key;
-      const former = await findFormer(context, registration);
-      earliest = former.created_at.getTime() + 1;
-      return undefined;
-    },
-    { call: undefined },
-  );
+  const attempt = async () => {
+    const key = newLoginKey(new Date(Math.max(context.clock.now().getTime(), earliest)), loginKeyDays);
+    const row = rowOf(context, registration, key);
+    if ((await context.database.batch(insertAgents, row, call)) !== undefined) return key;
+    const former = await findFormer(context, registration);
+    earliest = former.created_at.getTime() + 1;
+    return undefined;
+  };
+  return untilWritten(attempt, { call });
 }
 
-function insert({ database, config }: Context, registration: Registration, key: NewLoginKey) {
+function rowOf({ config }: Context, registration: Registration, key: NewLoginKey): Input {
   const { aid, public_key, agent_name, capabilities, description, owner_id, endpoint, metadata, signed_at } =
     registration;
-  return database.batch(insertAgents, {
+  return {
     aid,
     public_key,
     agent_name,
@@ -47,7 +47,7 @@ function insert({ database, config }: Context, registration: Registration, key: 
     hash: `\\x${key.hash.toString('hex')}`,
     expires_at: key.expiresAt,
     ...events.row(agentEvent('registered', { ...registration, created_at: key.createdAt }), key.createdAt),
-  });
+  };
 }
 
 const unsigned = new Date(0);

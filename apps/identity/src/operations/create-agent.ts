@@ -15,11 +15,11 @@ export const createAgent = byAnyone(
     description: longDescription.optional(),
     metadata: extras.metadata,
   }),
-  async (context: Context, input) => {
+  async (context: Context, input, _caller, call) => {
     const { publicKey: public_key } = generateKeyPair();
     const aid = aidOf(public_key);
     const agent = { ...input, description: input.description ?? describeCapabilities(input.capabilities), aid };
-    const key = await insertAgent(context, { ...agent, public_key });
+    const key = await insertAgent(context, { ...agent, public_key }, call);
     const { PUBLIC_URL: publicUrl } = context.config;
     return {
       ...agent,

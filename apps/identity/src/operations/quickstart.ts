@@ -1,7 +1,7 @@
 import { QuickstartCompactRequestSchema } from '@acsp/contracts/identity/v1/compact';
 import { QuickstartRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { aidOf, generateKeyPair } from '@acsp/crypto';
-import { byAnyone, fieldsOf } from '@acsp/operation';
+import { byAnyone, type Call, fieldsOf } from '@acsp/operation';
 import { describeCapabilities } from '../agent/describe-capabilities.js';
 import {
   agentName,
@@ -26,7 +26,7 @@ export const quickstart = byAnyone(
     description: description.optional(),
     ...extras,
   }),
-  (context: Context, input) => createWithKeys(context, input),
+  (context: Context, input, _caller, call) => createWithKeys(context, input, call),
 );
 
 export const quickstartCompact = byAnyone(
@@ -36,11 +36,11 @@ export const quickstartCompact = byAnyone(
     description: description.optional(),
     ...extras,
   }),
-  (context: Context, { name, ...input }) =>
-    createWithKeys(context, { ...input, agent_name: name, capabilities: splitCapabilities(input.capabilities) }),
+  (context: Context, { name, ...input }, _caller, call) =>
+    createWithKeys(context, { ...input, agent_name: name, capabilities: splitCapabilities(input.capabilities) }, call),
 );
 
-async function createWithKeys(context: Context, draft: Draft) {
+async function createWithKeys(context: Context, draft: Draft, call: Call) {
   const { publicKey: public_key, privateKey: private_key } = generateKeyPair();
   const aid = aidOf(public_key);
   const agent = {
@@ -49,7 +49,7 @@ async function createWithKeys(context: Context, draft: Draft) {
     aid,
     public_key,
   };
-  const key = await insertAgent(context, agent);
+  const key = await insertAgent(context, agent, call);
   return { ...agent, private_key, login_key: key.key, login_key_expires: key.expiresAt, warning };
 }
 

@@ -2,7 +2,7 @@ import { RegisterCompactRequestSchema } from '@acsp/contracts/identity/v1/compac
 import { RegisterRequestSchema } from '@acsp/contracts/identity/v1/identity';
 import { aidOf, isWeakPublicKey } from '@acsp/crypto';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { byAgent, type Call, fieldsOf } from '@acsp/operation';
 import { describeCapabilities } from '../agent/describe-capabilities.js';
 import {
   agentName,
@@ -29,8 +29,8 @@ export const register = byAgent(
     description,
     ...extras,
   }).refine(({ aid, public_key }) => aid === undefined || aid === aidOf(public_key), notOfTheKey),
-  (context: Context, input, { aid, signedAt = 0 }) =>
-    registerAgent(context, { ...input, aid, signed_at: new Date(signedAt) }),
+  (context: Context, input, { aid, signedAt = 0 }, call) =>
+    registerAgent(context, { ...input, aid, signed_at: new Date(signedAt) }, call),
 );
 
 export const registerCompact = byAgent(
@@ -42,9 +42,9 @@ export const registerCompact = byAgent(
     description: description.optional(),
     ...extras,
   }).refine(({ aid, ed25519_pubkey }) => aid === aidOf(ed25519_pubkey), notOfTheKey),
-  (context: Context, { ed25519_pubkey, ...input }, { aid, signedAt = 0 }) => {
+  (context: Context, { ed25519_pubkey, ...input }, { aid, signedAt = 0 }, call) => {
     const capabilities = splitCapabilities(input.capabilities);
-    return registerAgent(context, {
+    const agent = {
       ...input,
       aid,
       public_key: ed25519_pubkey,
@@ -52,17 +52,18 @@ export const registerCompact = byAgent(
       agent_name: input.agent_name ?? `agent-${aid.slice(0, 8)}`,
       capabilities,
       description: input.description ?? describeCapabilities(capabilities),
-    });
+    };
+    return registerAgent(context, agent, call);
   },
 );
 
-async function registerAgent(context: Context, agent: Registration) {
+async function registerAgent(context: Context, agent: Registration, call: Call) {
   const { aid, public_key } = agent;
   if (aidOf(public_key) !== aid) {
     throw new AppError('INVALID_AID', { detail: 'The AID does not belong to the public key' });
   }
   if (isWeakPublicKey(public_key)) throw new AppError('INVALID_PUBLIC_KEY');
-  const key = await insertAgent(context, agent);
+  const key = await insertAgent(context, agent, call);
   return {
     ...agent,
     status: 'active',

@@ -41,12 +41,13 @@ export function postToChannel<Answer extends object>(
     if (refused !== undefined) throw new AppError(refused);
     const created_at = new Date(Math.max(context.clock.now().getTime(), earliest));
     const message = { ...draft, id, from_aid: sender.aid, from_name: sender.name, created_at };
-    const outcome = await context.database.batch(postMessages, {
+    const row: Row = {
       ...message,
       departures: channel.departures,
       ...postEvent(message, channel),
       ...answerRow(call.once, answer(message, channel)),
-    });
+    };
+    const outcome = await context.database.batch(postMessages, row, call);
     if (outcome?.written) return answer({ ...message, created_at: outcome.last_at }, channel);
     // Other replicas post meanwhile: the time goes ahead of theirs a little more with each attempt.
     if (outcome !== undefined) earliest = outcome.last_at.getTime() + aheadMs;

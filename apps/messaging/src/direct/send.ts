@@ -49,7 +49,7 @@ export function send<Answer extends object>(
   const attempt = async () => {
     const created_at = new Date(Math.max(clock.now().getTime(), earliest));
     const answered = answer(created_at);
-    const outcome = await database.batch(sendMessages, {
+    const row: Row = {
       sending: newId(),
       bytes,
       from_aid,
@@ -57,7 +57,8 @@ export function send<Answer extends object>(
       created_at,
       letters: letters.map((letter) => ({ ...letter, ...event(letter, created_at) })),
       ...answerRow(call.once, answered),
-    });
+    };
+    const outcome = await database.batch(sendMessages, row, call);
     if (outcome?.written) return answered;
     if (outcome?.unopened) await Promise.all(outcome.unopened.map((aid) => database.batch(openMailbox, { aid })));
     if (outcome?.last_at) earliest = outcome.last_at.getTime() + 1;

@@ -32,11 +32,12 @@ async function attemptJoin(context: Context, ref: ChannelRef, agent: Agent, call
   const member = { ...lifeOf(agent), channel_id };
   const payload = channelPayload(channel, agent.aid);
   const joined = { type: 'channel.joined', audience: [`channel:${channel_id}`], actor: agent.aid, payload } as const;
-  const written = await context.database.batch(joinChannels, {
+  const row = {
     key: membershipKey(member),
     ...member,
     ...events.row(joined, context.clock.now()),
     ...answerRow(call.once, answer),
-  });
+  };
+  const written = await context.database.batch(joinChannels, row, call);
   return written && answer;
 }

@@ -57,7 +57,7 @@ async function attemptPost(context: Context, { aid: _aid, task_id, ...message }:
     ...taskEvent({ ...about, type: 'task.message_posted' }),
     ...answerRow(call.once, answer),
   };
-  const written = await context.database.batch(posting, row);
+  const written = await context.database.batch(posting, row, call);
   return written && answer;
 }
 

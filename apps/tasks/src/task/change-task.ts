@@ -63,7 +63,7 @@ async function attemptChange<Answer>(context: Context, changing: Changing<Answer
   const answer = changing.answer({ change: decision, before, after, at });
   const row = changeRow({ before, after, change: decision, at, answer: answerRow(call?.once, answer) });
   const sentAt = performance.now();
-  const outcome = await context.database.batch(writeChanges, row);
+  const outcome = await context.database.batch(writeChanges, row, call);
   turn.stale = outcome === undefined;
   if (outcome === undefined) return undefined;
   // The task was as it was known until the commit, and while somebody holds the row.

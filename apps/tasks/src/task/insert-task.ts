@@ -42,7 +42,7 @@ async function attemptInsert(context: Context, draft: TaskDraft, creator: Agent,
     ...answerRow(call.once, answer),
   };
   const statement = parent === undefined ? insertRoot : insertSubtask;
-  const written = await context.database.batch(statement, row);
+  const written = await context.database.batch(statement, row, call);
   if (written === undefined) return undefined;
   remember(context, state, performance.now());
   return answer;

@@ -46,10 +46,10 @@ const insertNote: BatchStatement<NoteRow, { readonly key: string }> = {
 
 const batchNote = byAgent(
   fieldsOf(contract.BatchNoteRequestSchema)({ text: short }),
-  async ({ database, seen }: Context, { text }, _caller, { once }) => {
+  async ({ database, seen }: Context, { text }, _caller, call) => {
     seen.calls += 1;
     const note = { id: newId(), text };
-    await database.batch(insertNote, { ...note, ...answerRow(once, note) });
+    await database.batch(insertNote, { ...note, ...answerRow(call.once, note) }, call);
     return note;
   },
 );
