@@ -40,9 +40,22 @@ export function createPool({ url, name, size, log, settings }: PoolOptions): pg.
   return pool;
 }
 
+/** The open pools of this process by name. Several may have one name, such as the stores of two services: their sum is one series. */
+const pools = new Map<string, Set<pg.Pool>>();
+
+const counts = { total: 'totalCount', idle: 'idleCount', waiting: 'waitingCount' } as const;
+
 function exportCounts(pool: pg.Pool, name: string): void {
-  const counts = { total: () => pool.totalCount, idle: () => pool.idleCount, waiting: () => pool.waitingCount };
+  const others = pools.get(name);
+  if (others !== undefined) return void others.add(pool);
+  const all = new Set([pool]);
+  pools.set(name, all);
   for (const [state, count] of Object.entries(counts)) {
-    connections.export({ pool: name, state }, () => (pool.ended ? undefined : count()));
+    connections.export({ pool: name, state }, () => {
+      for (const each of all) if (each.ended) all.delete(each);
+      if (all.size > 0) return [...all].reduce((sum, each) => sum + each[count as 'totalCount'], 0);
+      if (pools.get(name) === all) pools.delete(name);
+      return undefined;
+    });
   }
 }

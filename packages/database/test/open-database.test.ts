@@ -1,5 +1,7 @@
 import { toAppError } from '@acsp/errors';
-import { eventually } from '@acsp/testkit';
+import { renderMetrics } from '@acsp/telemetry';
+import { eventually, quietLog as log } from '@acsp/testkit';
+import { createPool } from '../src/pool.js';
 import { type NotesDatabase, notesDatabase } from './notes-database.js';
 
 let notes: NotesDatabase;
@@ -62,6 +64,18 @@ test('a database that is not there is SERVICE_UNAVAILABLE, raw or not: whoever r
   const { query, prisma } = notes.openOther(url.href);
   expect(await codeOf(query({ text: 'SELECT 1', values: [] }))).toBe('SERVICE_UNAVAILABLE');
   expect(await codeOf(prisma.note.count())).toBe('SERVICE_UNAVAILABLE');
+});
+
+test('pools of one name are one series with the sum of their connections, until the last of them ends', async () => {
+  const total = async () =>
+    Number(/acsp_database_connections\{pool="same",state="total"\} (\d+)/.exec(await renderMetrics())?.[1]);
+  const pools = [1, 2].map((size) => createPool({ url: notes.url, name: 'same', size, log }));
+  for (const pool of pools) await pool.query('SELECT 1');
+  expect(await total()).toBe(2);
+  await pools[1]?.end();
+  expect(await total()).toBe(1);
+  await pools[0]?.end();
+  expect(await total()).toBeNaN();
 });
 
 test('a listener hears of each commit, and of no rollback', async () => {
