@@ -3,18 +3,8 @@ import { stdSerializers } from 'pino';
 const secretName =
   /^encrypted|(?:loginkey|authorization|signature|token|privatekey|secret|password|cookie|proof|acspprincipal)$|^sig$/;
 
-/** Log fields repeat, so each name is judged once. The bound is for names that callers choose, such as the keys of metadata. */
-const judged = new Map<string, boolean>();
-const maxJudged = 2_000;
-
 /** True when a member or header of this name holds a secret: `login_key`, `loginKey`, `X-Signature`, `encrypted_keys` and their like. */
-export function isSecretName(name: string): boolean {
-  const known = judged.get(name);
-  if (known !== undefined) return known;
-  const secret = secretName.test(name.toLowerCase().replaceAll(/[-_]/g, ''));
-  if (judged.size < maxJudged) judged.set(name, secret);
-  return secret;
-}
+export const isSecretName = (name: string): boolean => secretName.test(name.toLowerCase().replaceAll(/[-_]/g, ''));
 
 const secretText =
   /(nk_|whsec_)[\w+/=-]{16,}|([?&](?:login_key|signature|sig|token)=)[^&\s"\\#]+|(:\/\/[^\s:@/"\\]*:)[^\s@/"\\]+(?=@)|([Bb]earer )[\w.~+/=-]+/g;
