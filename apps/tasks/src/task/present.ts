@@ -9,8 +9,11 @@ export type Aggregated<Row> = { [Key in keyof Row]: Date extends Row[Key] ? Row[
 
 type SummaryRow = Aggregated<Omit<Task, 'metadata' | 'result' | 'version'>>;
 
-const time = (value: Date | string): Date => (typeof value === 'string' ? new Date(value) : value);
-const maybeTime = (value: Date | string | null): Date | null => (value === null ? null : time(value));
+function time(value: Date | string): Date;
+function time(value: Date | string | null): Date | null;
+function time(value: Date | string | null): Date | null {
+  return typeof value === 'string' ? new Date(value) : value;
+}
 
 /** A task that has run out shows as expired, its live claims as rejected, before its row says so. */
 const ranOut = ({ status, expires_at }: Pick<SummaryRow, 'status' | 'expires_at'>, now: Date) =>
@@ -27,7 +30,7 @@ export function presentSummary(row: SummaryRow, now: Date): PublicOf<typeof Task
     ...row,
     status: expired ? 'expired' : row.status,
     claims_count: expired ? 0 : row.claims_count,
-    deadline: maybeTime(row.deadline),
+    deadline: time(row.deadline),
     expires_at: time(row.expires_at),
     created_at: time(row.created_at),
   };
@@ -50,7 +53,7 @@ export function presentClaim(
     ...row,
     status: rejected ? 'rejected' : row.status,
     created_at: time(row.created_at),
-    resolved_at: rejected ? task.expires_at : maybeTime(row.resolved_at),
+    resolved_at: rejected ? task.expires_at : time(row.resolved_at),
   };
 }
 
