@@ -78,11 +78,11 @@ describeWith('postgres', 'in PostgreSQL', () => {
 
   test('a limit is still used up when the counts are there only after the first calls of the next process', async () => {
     const { bucket, key } = await usedUp();
+    // Before the limiter is opened, which would read the counts at once.
+    const held = await holdCounts();
     await using limiter = openLimiter();
-    {
-      await using _held = await holdCounts();
-      expect(await limiter.consume(bucket, key)).toMatchObject({ allowed: true });
-    }
+    expect(await limiter.consume(bucket, key)).toMatchObject({ allowed: true });
+    await held[Symbol.asyncDispose]();
     await eventually(() => limiter.isRefused(bucket, key) !== undefined);
   });
 
