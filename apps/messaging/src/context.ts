@@ -13,10 +13,12 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly directory: Directory;
   /** The same for messages, which bind to no life of an agent: an end is seen when the bus tells of it. */
   readonly recipients: Directory;
+  /** Changes of one thread that wait for each other in this process. */
+  readonly turns: Map<string, Promise<void>>;
 }
 
 export function createContext(base: BaseContext<PrismaClient, typeof variables>): Context {
   const identity = base.peer(IdentityService, base.config.IDENTITY_GRPC);
   const directory = createDirectory(identity);
-  return { ...base, identity, directory, recipients: cacheActive(directory, base) };
+  return { ...base, identity, directory, recipients: cacheActive(directory, base), turns: new Map() };
 }

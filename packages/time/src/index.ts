@@ -4,6 +4,6 @@ export { every } from './every.js';
 export { createReport, keepRunning } from './keep-running.js';
 export { orAborted, pause } from './pause.js';
 export { type Link, type Reconnecting, reconnecting } from './reconnecting.js';
-export { createTurns, type Turns } from './turns.js';
+export { createTurns, type Turns, takeTurn } from './turns.js';
 export { createWake, type Wake } from './wake.js';
 export { within } from './within.js';

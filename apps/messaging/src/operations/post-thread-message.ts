@@ -1,9 +1,10 @@
 import { PostThreadMessageRequestSchema } from '@acsp/contracts/messaging/v1/threads';
-import { newId } from '@acsp/database';
+import { newId, type Transaction } from '@acsp/database';
 import { byAgent, fieldsOf, oneOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { callerAid } from '../direct/fields.js';
-import { changeThread } from '../thread/change-thread.js';
+import type { PrismaClient } from '../generated/prisma/client.js';
+import { changeThread, type ThreadParts } from '../thread/change-thread.js';
 import { offer, threadId } from '../thread/fields.js';
 import { presentMessage } from '../thread/present.js';
 
@@ -15,12 +16,14 @@ export const postThreadMessage = byAgent(
     message_type: oneOf(['offer', 'counter', 'accept', 'reject', 'info'], 'INVALID_FIELD', 'MISSING_FIELDS'),
     payload: offer,
   }),
-  (context: Context, { thread_id, message_type, payload }, { aid }, call) =>
-    context.database.transaction(call, async (tx) => {
-      const thread = await changeThread(tx, { thread_id, aid, action: message_type }, context);
+  (context: Context, { thread_id, message_type, payload }, { aid }, call) => {
+    const acted = { thread_id, aid, action: message_type };
+    const finish = async (tx: Transaction<PrismaClient>, thread: ThreadParts) => {
       const { messages_count: number, updated_at: created_at, status } = thread;
       const message = { thread_id, number, id: newId(), sender_aid: aid, message_type, payload, created_at };
       await tx.threadMessage.create({ data: message });
       return { ...presentMessage(message), status };
-    }),
+    };
+    return changeThread(context, { acted, finish }, call);
+  },
 );

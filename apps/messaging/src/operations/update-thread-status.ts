@@ -16,9 +16,12 @@ export const updateThreadStatus = byAgent(
     new_status: oneOf(['close', 'closed', 'expire', 'expired'], 'INVALID_FIELD', 'MISSING_FIELDS'),
   }),
   (context: Context, { thread_id, new_status }, { aid }, call) =>
-    context.database.transaction(call, async (tx) => {
-      const acted = { thread_id, aid, action: actions[new_status] };
-      const { status, updated_at } = await changeThread(tx, acted, context);
-      return { thread_id: publicThreadId(thread_id), status, updated_at };
-    }),
+    changeThread(
+      context,
+      {
+        acted: { thread_id, aid, action: actions[new_status] },
+        finish: async (_tx, { status, updated_at }) => ({ thread_id: publicThreadId(thread_id), status, updated_at }),
+      },
+      call,
+    ),
 );

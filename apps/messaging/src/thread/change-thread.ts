@@ -1,5 +1,7 @@
-import type { Transaction } from '@acsp/database';
+import { patience, type Transaction } from '@acsp/database';
 import { AppError } from '@acsp/errors';
+import type { Call } from '@acsp/operation';
+import { takeTurn } from '@acsp/time';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
 import { Prisma, type PrismaClient, type Thread } from '../generated/prisma/client.js';
@@ -20,12 +22,37 @@ export interface Acted {
   readonly action: Action;
 }
 
+interface Changing<Answer> {
+  readonly acted: Acted;
+  /** What the change writes besides, and the answer of the operation, on the thread as it is afterwards. */
+  readonly finish: (tx: Transaction<PrismaClient>, thread: ThreadParts) => Promise<Answer>;
+}
+
 /**
- * Carries out what an agent does with a thread, and answers the thread afterwards. Throws THREAD_NOT_FOUND for everybody but its participants.
+ * Carries out what an agent does with a thread. Changes of one thread in this process take their turns, so that one which is locked takes a single
+ * connection, and those of other requests are free. Throws SERVICE_UNAVAILABLE where its turn comes too late.
+ */
+export async function changeThread<Answer>(
+  context: Context,
+  { acted, finish }: Changing<Answer>,
+  call: Call,
+): Promise<Answer> {
+  const until = patience(call);
+  const end = await takeTurn(context.turns, acted.thread_id);
+  try {
+    if (Date.now() >= until || call.signal.aborted) throw new AppError('SERVICE_UNAVAILABLE');
+    return await context.database.transaction(call, async (tx) => finish(tx, await change(tx, acted, context)));
+  } finally {
+    end();
+  }
+}
+
+/**
+ * Answers the thread afterwards. Throws THREAD_NOT_FOUND for everybody but its participants.
  * Lock order: the row of one thread, then the key under which the answer is kept, which is the last thing that a transaction writes. The sweep locks
  * many threads and waits for none. So threads cannot deadlock.
  */
-export async function changeThread(
+async function change(
   tx: Transaction<PrismaClient>,
   { thread_id, aid, action }: Acted,
   { clock }: Pick<Context, 'clock'>,

@@ -1,6 +1,7 @@
 import { answerRow, patience, untilWritten } from '@acsp/database';
 import { AppError } from '@acsp/errors';
 import type { Call } from '@acsp/operation';
+import { takeTurn } from '@acsp/time';
 import type { Context } from '../context.js';
 import { applied, type Change, type Decision } from './change.js';
 import { changeRow, writeChanges } from './change-row.js';
@@ -42,7 +43,7 @@ export async function changeTask<Answer>(context: Context, changing: Changing<An
   const { id, call } = changing;
   const until = patience(call);
   const turn = { startedAt: performance.now(), stale: false };
-  const end = await takeTurn(context, id);
+  const end = await takeTurn(context.turns, id);
   try {
     const { answer } = await untilWritten(() => attemptChange(context, changing, turn), { call, until });
     return answer;
@@ -85,19 +86,4 @@ async function decideOn(context: Context, { id, decide }: Changing<unknown>, { s
   if (before === undefined) throw new AppError('TASK_NOT_FOUND');
   const at = context.clock.now();
   return { before, at, decision: decide(before, at) };
-}
-
-/** Resolves when every earlier change of the task in this process has ended; answers how to end this one's turn. */
-async function takeTurn({ turns }: Context, id: string): Promise<() => void> {
-  const before = turns.get(id);
-  let end = () => {};
-  const turn = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  turns.set(id, turn);
-  await before;
-  return () => {
-    if (turns.get(id) === turn) turns.delete(id);
-    end();
-  };
 }
