@@ -39,7 +39,10 @@ export const threads: Record<string, Make> = {
     const { agent, fields } = await openThread(cast);
     return { agent, fields: { ...fields, new_status: 'close' } };
   },
-  getThread: openThread,
+  getThread: async (cast) => {
+    const sample = await openThread(cast);
+    return { ...sample, fields: { ...sample.fields, before: '5' } };
+  },
   listThreads: async (cast) => {
     const { agent } = await openThread(cast);
     const cursor = Buffer.from('1900000000000 00000000-0000-7000-8000-000000000000').toString('base64url');
