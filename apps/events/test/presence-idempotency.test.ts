@@ -1,4 +1,4 @@
-import { newKey, type PostRequest, sendUnder, testRepeated } from '@acsp/testkit';
+import { eventually, newKey, type PostRequest, sendUnder, testRepeated } from '@acsp/testkit';
 import { agent, type Events, startEvents, stranger } from './harness.js';
 import { presencesOf } from './presences.js';
 
@@ -11,6 +11,8 @@ const ann = agent('Ann');
 beforeAll(async () => {
   events = await startEvents();
   other = await startEvents({ databaseUrl: events.databaseUrl });
+  // The bus makes its tables beside the start.
+  await eventually(() => events.bus.feed.bounds());
 });
 afterAll(async () => {
   await other[Symbol.asyncDispose]();
