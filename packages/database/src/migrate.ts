@@ -69,12 +69,17 @@ async function withClient<T>(settings: pg.ClientConfig, work: (client: pg.Client
  * statements one by one. Two clients never have the same one at any other.
  */
 async function refuseTransactionPooler(client: pg.Client, settings: pg.ClientConfig): Promise<void> {
+  const { connectionString = '' } = settings;
+  if (direct.has(connectionString)) return;
   const own = await backendOf(client);
-  if ((await withClient(settings, backendOf)) !== own) return;
+  if ((await withClient(settings, backendOf)) !== own) return void direct.add(connectionString);
   throw new MigrationError(
     'DATABASE_URL leads to a pooler in transaction mode: connect to PostgreSQL itself, or to a pooler in session mode.',
   );
 }
+
+/** Where no such pooler was found: an attempt that begins again, behind another process, makes no second connection. */
+const direct = new Set<string>();
 
 const backendOf = async (client: pg.Client) =>
   (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
