@@ -78,7 +78,7 @@ async function refuseTransactionPooler(client: pg.Client, settings: pg.ClientCon
   );
 }
 
-/** Where no such pooler was found: an attempt that begins again, behind another process, makes no second connection. */
+/** The URLs that lead to no such pooler: an attempt that begins again, behind another process, makes no second connection. */
 const direct = new Set<string>();
 
 const backendOf = async (client: pg.Client) =>

@@ -24,7 +24,7 @@ export interface Acted {
 
 interface Changing<Answer> {
   readonly acted: Acted;
-  /** What the change writes besides, and the answer of the operation, on the thread as it is afterwards. */
+  /** Writes what else belongs to the change, and gives the answer of the operation, on the thread as it is afterwards. */
   readonly finish: (tx: Transaction<PrismaClient>, thread: ThreadParts) => Promise<Answer>;
 }
 
