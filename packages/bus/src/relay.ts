@@ -5,7 +5,7 @@ import { createWake, orAborted, pause, type Wake } from '@acsp/time';
 import type pg from 'pg';
 import type { Bus } from './bus.js';
 import type { Payloads } from './events.js';
-import { createLag, type Lag, outboxLag, parked, published } from './metrics.js';
+import { createLag, type Lag, outboxLag, outboxWaiting, parked, published } from './metrics.js';
 import { expiredEvents, type OutboxRow, toEvent } from './outbox.js';
 import { createScanStart, type ScanStart } from './scan-start.js';
 
@@ -44,7 +44,7 @@ const lagGraceMs = 10_000;
 export function startRelay(options: RelayOptions): Relay {
   const { database, bus, service, log } = options;
   const wake = createWake();
-  const lag = createLag(outboxLag, { service });
+  const lag = createLag(outboxLag, { service }, outboxWaiting);
   let leads = false;
   const leading = database.session.lead(`relay of ${service}`, async (client, signal) => {
     await orAborted(database.migrated, signal);
@@ -55,7 +55,8 @@ export function startRelay(options: RelayOptions): Relay {
         graceMs = lagGraceMs;
         throw error;
       });
-    await publishAll(client, { ...options, publish, wake, lag, signal }).finally(() => {
+    const countWaiting = createWaitingCount(client);
+    await publishAll(client, { ...options, publish, wake, lag, countWaiting, signal }).finally(() => {
       leads = false;
       lag.end(signal.aborted ? 0 : graceMs);
     });
@@ -79,6 +80,8 @@ interface Publishing extends Omit<RelayOptions, 'bus'> {
   readonly publish: (events: Event[]) => Promise<void>;
   readonly wake: Wake;
   readonly lag: Lag;
+  /** How many rows are unpublished; for metrics, where there are more than one batch. */
+  readonly countWaiting: () => Promise<number>;
   readonly signal: AbortSignal;
 }
 
@@ -105,6 +108,19 @@ const unpublished = {
     FROM bus.outbox WHERE published_at IS NULL AND position > $1 ORDER BY position LIMIT ${batchSize}`,
 };
 
+/** Counts once a second at most: a relay that catches up reads a batch every few milliseconds. */
+function createWaitingCount(client: pg.Client): () => Promise<number> {
+  let [count, countedAt] = [0, Number.NEGATIVE_INFINITY];
+  return async () => {
+    if (performance.now() - countedAt < 1_000) return count;
+    const { rows } = await client.query<{ count: number }>(
+      'SELECT count(*)::int FROM (SELECT FROM bus.outbox WHERE published_at IS NULL LIMIT 100000) AS waiting',
+    );
+    [count, countedAt] = [rows[0]?.count ?? 0, performance.now()];
+    return count;
+  };
+}
+
 // The commit does not wait for the disk: after a crash that loses the mark, the event is published again under the same id.
 const mark = {
   name: 'mark',
@@ -115,10 +131,10 @@ const mark = {
 
 /** Answers the number of rows that were there. */
 async function publishBatch(client: pg.Client, scanStart: ScanStart, publishing: Publishing): Promise<number> {
-  const { publish, service, payloads, lag, log } = publishing;
+  const { publish, service, payloads, lag, log, countWaiting } = publishing;
   const { rows } = await client.query<OutboxRow>({ ...unpublished, values: [await scanStart.next()] });
   const [oldest] = rows;
-  lag.at(oldest?.occurred_at);
+  lag.at(oldest?.occurred_at, rows.length < batchSize ? rows.length : await countWaiting());
   if (oldest === undefined) {
     scanStart.published([], true);
     return 0;

@@ -171,6 +171,19 @@ function publishesTheOutbox(start: () => Promise<Broker>): void {
     expect([...new Set(titles)]).toEqual(numbered('outage', 10));
   });
 
+  test('exports how many events wait while the broker is down, of more than one batch too', async () => {
+    const { wake } = relay();
+    await broker().kill();
+    const waiting = () => metric('acsp_outbox_waiting{service="tasks"}');
+    await emitAll(numbered('depth', 5));
+    wake();
+    await eventually(async () => (await waiting()) === 5, { timeoutMs: 10_000 });
+    await emitAll(numbered('depth more', 700));
+    await eventually(async () => (await waiting()) === 705, { timeoutMs: 10_000 });
+    await broker().restart();
+    await eventually(async () => (await waiting()) === 0, { timeoutMs: 10_000 });
+  });
+
   test('refills a broker that has lost everything, in order, for consumers old and new', async () => {
     const before = consumed('refill');
     const { wake } = relay();

@@ -1,6 +1,15 @@
-import { AppError } from '@acsp/errors';
 import type { Call } from '@acsp/operation';
-import { histogram } from '@acsp/telemetry';
+import { gauge, histogram } from '@acsp/telemetry';
+import {
+  type Chosen,
+  createQueue,
+  type Queue,
+  type Run,
+  refusedAsLate,
+  refusedAsOver,
+  tooSlow,
+  type Waiting,
+} from './input-queue.js';
 import { codeOf, inputRows, isLate } from './input-rows.js';
 import type { Query } from './query.js';
 
@@ -44,40 +53,28 @@ export interface BatchOptions {
   /** The milliseconds by which PostgreSQL's clock is ahead of ours. */
   readonly clockAheadMs: () => number;
   readonly onCommit: () => void;
+  /** For metrics: the queues of a closed database are not exported. */
+  readonly isOpen: () => boolean;
 }
 
-interface Waiting {
-  readonly key: string;
-  /** Undefined where the statement names no locks. */
-  readonly lock: string | undefined;
-  readonly input: object;
-  readonly since: number;
-  /** Milliseconds since 1970; Infinity without a call. */
-  readonly deadline: number;
-  readonly resolve: (row: never) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-type Chosen = ReadonlyMap<string, readonly Waiting[]>;
-/** Resolves with the inputs that have to wait for a lock and are to be run again. */
-type Run = (chosen: Chosen) => Promise<readonly Waiting[]>;
-
-/** While a run is in flight, further inputs gather for the next one; beside a run that is slow a second one begins. */
-const maxRuns = 2;
-const slowMs = 5;
-const maxWaitMs = 2_000;
 /** A statement that PostgreSQL begins later than this does nothing: with its time-out of 5 s it ends before the client's of 8 s. */
 const startWithinMs = 2_500;
 
-const sizes = histogram('acsp_batch_seconds', 'Duration of a run, by statement', ['statement']);
+const durations = histogram('acsp_batch_seconds', 'Duration of a run, by statement', ['statement']);
+const depths = gauge('acsp_batch_waiting', 'Inputs that wait for a run, by statement', ['statement']);
 
 export function createBatch(options: BatchOptions): Batch {
-  const queues = new Map<object, (one: Waiting) => void>();
+  const queues = new Map<object, Queue>();
+  const open = (statement: BatchStatement<never, unknown>) => {
+    const queue = createQueue(statement, createRun(statement, options));
+    queues.set(statement, queue);
+    depths.export({ statement: statement.name }, () => (options.isOpen() ? queue.depth() : undefined));
+    return queue;
+  };
   return (statement, input, call) => {
-    const enqueue = queues.get(statement) ?? createQueue(statement, createRun(statement, options));
-    queues.set(statement, enqueue);
+    const queue = queues.get(statement) ?? open(statement);
     return new Promise((resolve, reject) => {
-      enqueue({
+      queue.add({
         key: statement.key(input),
         lock: statement.lock?.(input),
         input,
@@ -87,72 +84,6 @@ export function createBatch(options: BatchOptions): Batch {
         reject,
       });
     });
-  };
-}
-
-function createQueue({ readOnly = false, maxInputs = 128 }: BatchStatement<never, unknown>, run: Run) {
-  let waiting: Waiting[] = [];
-  const inFlight = new Set<string>();
-  /** Rows that were seen to be locked by somebody else. Inputs of one of them run together, and with no other. */
-  const locked = new Set<string>();
-  const trying = new Set<string>();
-  let [runs, startedAt, planned] = [0, 0, false];
-
-  /** Starts a run at the end of this turn of the event loop, so that inputs of the same turn share it. */
-  function plan(): void {
-    const free = runs === 0 || (runs < maxRuns && performance.now() - startedAt >= slowMs);
-    if (planned || !free || waiting.length === 0) return;
-    planned = true;
-    setImmediate(() => {
-      planned = false;
-      const chosen = choose();
-      if (chosen.size > 0) start(chosen);
-    });
-  }
-
-  function start(chosen: Chosen): void {
-    runs += 1;
-    startedAt = performance.now();
-    // Timers may be early by a fraction of a millisecond.
-    const slow = setTimeout(plan, slowMs + 1);
-    run(chosen).then((again) => {
-      clearTimeout(slow);
-      runs -= 1;
-      for (const [key, [one]] of chosen) {
-        inFlight.delete(key);
-        locked.delete(one?.lock ?? '');
-        trying.delete(one?.lock ?? '');
-      }
-      for (const { lock = '' } of again) locked.add(lock);
-      waiting.push(...again);
-      plan();
-    });
-  }
-
-  /** Takes the oldest inputs whose key is free, in key order. All processes lock rows in key order, so batches cannot deadlock. */
-  function choose(): Chosen {
-    const chosen = new Map<string, Waiting[]>();
-    const apart = ({ lock = '' }: Waiting) => (locked.has(lock) ? lock : '');
-    let chosenApart: string | undefined;
-    waiting = waiting.filter((one) => {
-      if (refusedAsLate(one)) return false;
-      if (trying.has(one.lock ?? '')) return true;
-      chosenApart ??= apart(one);
-      if (apart(one) !== chosenApart) return true;
-      const others = chosen.get(one.key);
-      if (others !== undefined && readOnly) others.push(one);
-      else if (others !== undefined || inFlight.has(one.key) || chosen.size === maxInputs) return true;
-      else chosen.set(one.key, [one]);
-      return false;
-    });
-    if (!readOnly) for (const key of chosen.keys()) inFlight.add(key);
-    if (chosenApart) trying.add(chosenApart);
-    return new Map([...chosen].sort(([a], [b]) => (a < b ? -1 : 1)));
-  }
-
-  return (one: Waiting) => {
-    waiting.push(one);
-    plan();
   };
 }
 
@@ -166,7 +97,7 @@ function createRun(statement: BatchStatement<never, unknown>, options: BatchOpti
     const before = new Date(Date.now() + aheadMs + startWithinMs);
     const values = readOnly ? [inputs] : [inputs, before, ones.map(({ deadline }) => deadline + aheadMs)];
     const rows = await (readOnly ? options.read : options.write)<{ key: string }>({ text, values });
-    sizes.observe({ statement: name }, (performance.now() - startedAt) / 1000);
+    durations.observe({ statement: name }, (performance.now() - startedAt) / 1000);
     if (!readOnly) options.onCommit();
     return rows;
   };
@@ -213,21 +144,6 @@ function byLock(chosen: Chosen): Chosen[] {
   }
   return [...parts.values()];
 }
-
-/** Rejects an input that has waited too long: its caller may have been answered 503, so it must not be written. */
-function refusedAsLate(one: Waiting): boolean {
-  const late = performance.now() - one.since > maxWaitMs;
-  if (late) one.reject(tooSlow());
-  return late || refusedAsOver(one);
-}
-
-function refusedAsOver({ deadline, reject }: Waiting): boolean {
-  const over = Date.now() >= deadline;
-  if (over) reject(tooSlow());
-  return over;
-}
-
-const tooSlow = (cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { detail: 'The database is too slow', cause });
 
 /** The statement was rolled back for the sake of one row: bad data, a constraint, a deadlock (SQLSTATE classes 22, 23 and 40). */
 const concernsOne = (error: unknown) => !isLate(error) && /^(22|23|40)/.test(codeOf(error));

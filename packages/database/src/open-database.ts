@@ -87,6 +87,7 @@ export function openDatabase<P extends AnyPrismaClient>(options: DatabaseOptions
       read: createQuery(readers),
       clockAheadMs: session.clockAheadMs,
       onCommit: committed,
+      isOpen: () => !pool.ending,
     }),
     answers: keptAnswers(pool),
     async transaction(call, run) {

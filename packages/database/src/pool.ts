@@ -36,26 +36,9 @@ export function createPool({ url, name, size, log, settings }: PoolOptions): pg.
   });
   // Without a listener a lost connection would end the process. The next query on it reports the loss.
   pool.on('connect', (client) => client.on('error', () => {}));
-  exportCounts(pool, name);
+  for (const [state, count] of Object.entries(counts))
+    connections.export({ pool: name, state }, () => (pool.ended ? undefined : pool[count]));
   return pool;
 }
 
-/** The open pools of this process by name. Several may have one name, such as the stores of two services: their sum is one series. */
-const pools = new Map<string, Set<pg.Pool>>();
-
 const counts = { total: 'totalCount', idle: 'idleCount', waiting: 'waitingCount' } as const;
-
-function exportCounts(pool: pg.Pool, name: string): void {
-  const others = pools.get(name);
-  if (others !== undefined) return void others.add(pool);
-  const all = new Set([pool]);
-  pools.set(name, all);
-  for (const [state, count] of Object.entries(counts)) {
-    connections.export({ pool: name, state }, () => {
-      for (const each of all) if (each.ended) all.delete(each);
-      if (all.size > 0) return [...all].reduce((sum, each) => sum + each[count as 'totalCount'], 0);
-      if (pools.get(name) === all) pools.delete(name);
-      return undefined;
-    });
-  }
-}

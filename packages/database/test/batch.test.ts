@@ -133,7 +133,7 @@ test('what waits behind a lock for two seconds is told that the service is unava
 test('a statement that PostgreSQL begins too late, because it stood still, does nothing', async () => {
   const query = createQuery(notes.database.pool);
   let commits = 0;
-  const late = createBatch({ write: query, read: query, clockAheadMs: () => -10_000, onCommit: () => void commits++ });
+  const late = createBatch({ write: query, read: query, clockAheadMs: () => -10_000, onCommit: () => void commits++, isOpen: () => true });
   expect(await codes(named('ab').map((input) => late(insert, input)))).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
   expect(await notes.database.prisma.note.count()).toBe(0);
   expect(commits).toBe(0);
@@ -142,7 +142,7 @@ test('a statement that PostgreSQL begins too late, because it stood still, does 
 
 test('a server whose clock is ahead is asked by its own clock', async () => {
   const query = createQuery(notes.database.pool);
-  const ahead = createBatch({ write: query, read: query, clockAheadMs: () => 3_600_000, onCommit: () => {} });
+  const ahead = createBatch({ write: query, read: query, clockAheadMs: () => 3_600_000, onCommit: () => {}, isOpen: () => true });
   expect(await ahead(insert, { text: 'a', seen: 1 })).toMatchObject({ seen: 12 });
 });
 
@@ -160,6 +160,19 @@ test('a batch that wrote is a commit, and one that read is none', async () => {
 test('runs are timed by statement', async () => {
   await ask(insert, ...named('a'));
   expect(await renderMetrics()).toMatch(/acsp_batch_seconds_count\{statement="insert"\} [1-9]/);
+});
+
+test('inputs that wait for a run are exported by statement', async () => {
+  const other = await notes.database.pool.connect();
+  await ask(insert, ...named('a'));
+  await other.query('BEGIN; SELECT FROM notes FOR UPDATE');
+  const depth = async () => /acsp_batch_waiting\{statement="count"\} (\d+)/.exec(await renderMetrics())?.[1];
+  const changes = [1, 2, 3].map((seen) => notes.database.batch(count, { text: 'a', seen }));
+  await eventually(async () => (await depth()) === '2');
+  await other.query('COMMIT');
+  other.release();
+  await Promise.all(changes);
+  expect(await depth()).toBe('0');
 });
 
 test('two processes that change the same rows at once do not wait for each other in a circle', async () => {

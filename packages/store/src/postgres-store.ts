@@ -24,6 +24,7 @@ export function postgresStore({ postgres, prefix }: PostgresStoreOptions): Store
     read: async <Row>({ text, values }: Statement) => (await pool.query(text, [...values])).rows as Row[],
     clockAheadMs: session.clockAheadMs,
     onCommit() {},
+    isOpen: () => !pool.ending,
   });
   const entry = (key: string, value: string, ttlSeconds: number): Input => ({
     key: toText(prefix + key),

@@ -18,6 +18,16 @@ test('a gauge is read at each scrape, and its export ends when it has no value',
   expect(await renderMetrics()).toContain('acsp_test_open{door="b"} 7');
 });
 
+test('exports with the same labels are one series with their sum, until the last of them ends', async () => {
+  const values: (number | undefined)[] = [3, 4];
+  for (const index of values.keys()) gauge('acsp_test_sum', 'Sum', ['pool']).export({ pool: 'a' }, () => values[index]);
+  expect(await renderMetrics()).toContain('acsp_test_sum{pool="a"} 7');
+  values[0] = undefined;
+  expect(await renderMetrics()).toContain('acsp_test_sum{pool="a"} 4');
+  values[1] = undefined;
+  expect(await renderMetrics()).not.toContain('acsp_test_sum{');
+});
+
 test('histograms count into buckets of seconds', async () => {
   histogram('acsp_test_seconds', 'Time', ['code']).observe({ code: 200 }, 0.03);
   const text = await renderMetrics();

@@ -10,8 +10,8 @@ export interface Counter<L extends string = never> {
 
 export interface Gauge<L extends string = never> {
   /**
-   * Exports one series, whose value is read at each scrape. Undefined ends the export: a replica that stops leading stops saying what a leader
-   * sees.
+   * Exports one series, whose value is read at each scrape. Exports with the same labels are one series with their sum, such as the pools of two
+   * stores. Undefined ends an export: a replica that stops leading stops saying what a leader sees.
    */
   export(labels: Labels<L>, read: () => number | undefined): void;
 }
@@ -23,6 +23,8 @@ export interface Histogram<L extends string = never> {
 }
 
 const registry = new prometheus.Registry();
+const gauges = new Map<string, Gauge<string>>();
+/** Each writes the series of a gauge as they are now. */
 const scrapers = new Set<() => void>();
 let processMetrics = false;
 
@@ -36,18 +38,21 @@ export function counter<L extends string = never>(name: string, help: string, la
 
 /** A gauge by its name; every call with the same name exports series of the same gauge. */
 export function gauge<L extends string = never>(name: string, help: string, labels: readonly L[] = []): Gauge<L> {
-  const series = once(name, () => new prometheus.Gauge<L>({ name, help, labelNames: labels, registers: [registry] }));
-  return {
-    export(labels, read) {
-      const scrape = () => {
-        const value = read();
-        if (value !== undefined) return series.set(labels, value);
-        scrapers.delete(scrape);
-        series.remove(labels);
-      };
-      scrapers.add(scrape);
-    },
-  };
+  const existing = gauges.get(name);
+  if (existing !== undefined) return existing as Gauge<L>;
+  const series = new prometheus.Gauge<L>({ name, help, labelNames: labels, registers: [registry] });
+  const exports = new Map<() => number | undefined, Labels<L>>();
+  scrapers.add(() => {
+    series.reset();
+    for (const [read, of] of exports) {
+      const value = read();
+      if (value === undefined) exports.delete(read);
+      else series.inc(of, value);
+    }
+  });
+  const created: Gauge<L> = { export: (of, read) => void exports.set(read, of) };
+  gauges.set(name, created as Gauge<string>);
+  return created;
 }
 
 /** A histogram of seconds by its name; every call with the same name answers the same histogram. */
