@@ -133,7 +133,13 @@ test('what waits behind a lock for two seconds is told that the service is unava
 test('a statement that PostgreSQL begins too late, because it stood still, does nothing', async () => {
   const query = createQuery(notes.database.pool);
   let commits = 0;
-  const late = createBatch({ write: query, read: query, clockAheadMs: () => -10_000, onCommit: () => void commits++, isOpen: () => true });
+  const late = createBatch({
+    write: query,
+    read: query,
+    clockAheadMs: () => -10_000,
+    onCommit: () => void commits++,
+    isOpen: () => true,
+  });
   expect(await codes(named('ab').map((input) => late(insert, input)))).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
   expect(await notes.database.prisma.note.count()).toBe(0);
   expect(commits).toBe(0);
@@ -142,7 +148,13 @@ test('a statement that PostgreSQL begins too late, because it stood still, does 
 
 test('a server whose clock is ahead is asked by its own clock', async () => {
   const query = createQuery(notes.database.pool);
-  const ahead = createBatch({ write: query, read: query, clockAheadMs: () => 3_600_000, onCommit: () => {}, isOpen: () => true });
+  const ahead = createBatch({
+    write: query,
+    read: query,
+    clockAheadMs: () => 3_600_000,
+    onCommit: () => {},
+    isOpen: () => true,
+  });
   expect(await ahead(insert, { text: 'a', seen: 1 })).toMatchObject({ seen: 12 });
 });
 
