@@ -12,6 +12,7 @@ import {
 } from './input-queue.js';
 import { codeOf, inputRows, isLate } from './input-rows.js';
 import type { Query } from './query.js';
+import { hasStarOverTable } from './statement-name.js';
 
 /** A statement for a list of inputs that costs little more than for one: starting a statement is most of its cost. */
 export interface BatchStatement<Input, Row> {
@@ -90,6 +91,8 @@ export function createBatch(options: BatchOptions): Batch {
 function createRun(statement: BatchStatement<never, unknown>, options: BatchOptions): Run {
   const { readOnly = false, name, columns, lock } = statement;
   const text = `WITH ${inputRows(columns, { inTime: !readOnly, locks: lock !== undefined })} ${statement.text}`;
+  // Parsing and planning it for each run would be most of its cost.
+  if (hasStarOverTable(text)) throw new Error(`The statement ${name} cannot be prepared: list its columns`);
   const ask = async (ones: readonly Waiting[]) => {
     const startedAt = performance.now();
     const inputs = JSON.stringify(ones.map(({ input }) => input));

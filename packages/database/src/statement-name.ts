@@ -20,7 +20,7 @@ export function createStatementNames(): (query: { readonly sql: string }) => str
 }
 
 /** `input.*` is no such star where the statement itself says what `input` is. */
-function hasStarOverTable(sql: string): boolean {
+export function hasStarOverTable(sql: string): boolean {
   const stars = sql.matchAll(/\b(?:select|returning)\s+(?:(\w+)\.)?\*/gi);
   return [...stars].some(([, of]) => of === undefined || !new RegExp(`\\b${of} AS \\(`, 'i').test(sql));
 }

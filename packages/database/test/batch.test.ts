@@ -174,6 +174,14 @@ test('runs are timed by statement', async () => {
   expect(await renderMetrics()).toMatch(/acsp_batch_seconds_count\{statement="insert"\} [1-9]/);
 });
 
+test('a statement that PostgreSQL would plan for each run is refused', async () => {
+  const planned = {
+    ...count,
+    text: ', found AS (SELECT side.* FROM (SELECT text FROM input) AS side) SELECT text AS key FROM found',
+  };
+  await expect(async () => notes.database.batch(planned, { text: 'a', seen: 1 })).rejects.toThrow('cannot be prepared');
+});
+
 test('inputs that wait for a run are exported by statement', async () => {
   const other = await notes.database.pool.connect();
   await ask(insert, ...named('a'));

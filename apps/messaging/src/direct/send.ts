@@ -132,7 +132,7 @@ const sendMessages: BatchStatement<Row, Outcome> = {
       FROM input CROSS JOIN LATERAL json_to_recordset(letters) AS letter (${typed.join(', ')})
     ),
     party AS (
-      SELECT side.*, bytes > ${largeBytes} AS large, sum(bytes) OVER (PARTITION BY aid, bytes > ${largeBytes} ORDER BY sending) - bytes AS before FROM (
+      SELECT sending, bytes, aid, created_at, bytes > ${largeBytes} AS large, sum(bytes) OVER (PARTITION BY aid, bytes > ${largeBytes} ORDER BY sending) - bytes AS before FROM (
         SELECT sending, bytes, to_aid AS aid, created_at FROM letter UNION
         SELECT sending, bytes, from_aid, created_at FROM input WHERE from_aid IS NOT NULL
       ) AS side
