@@ -3,8 +3,10 @@ import { ChannelEventSchema, ThreadEventSchema } from '@acsp/contracts/messaging
 import { TaskEventSchema } from '@acsp/contracts/tasks/v1/events';
 import { aidOf, sign, signedBody } from '@acsp/crypto';
 import { catalogue, isErrorCode } from '@acsp/errors';
+import { shownOf } from '@acsp/events/feed/to-feed';
 import { createLimits, type LimitName } from '@acsp/gateway/limits';
 import { type Route, routeOf } from '@acsp/operation';
+import { services } from '../src/services.js';
 import { gatewayFields, targets as paths } from './bad-input/targets.js';
 import { type Block, blocksOf } from './tour/blocks.js';
 
@@ -72,6 +74,11 @@ test.each([
   // A post is the event message; the life of an agent is between services.
   const internal = new Set(['post', 'registered_at']);
   expect(told).toEqual(['type', ...fields.map(({ name }) => name).filter((name) => !internal.has(name))]);
+});
+
+test('agents see the events of every noun, or it is named as one between services', () => {
+  const announced = services.flatMap(({ events }) => Object.keys(events));
+  expect(Object.keys(shownOf).sort()).toEqual(announced.sort());
 });
 
 const pathOf = ({ method, path }: Route) => `${method} ${path}`;

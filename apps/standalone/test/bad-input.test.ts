@@ -1,4 +1,5 @@
 import { catalogue, isErrorCode } from '@acsp/errors';
+import { services } from '../src/services.js';
 import { type Case, caseOf, credentialCases, fieldValues, plainCase, requestCases } from './bad-input/cases.js';
 import type { Others } from './bad-input/credentials.js';
 import type { Cast, Sample } from './bad-input/sample.js';
@@ -55,12 +56,8 @@ describe.each(targets)('$name', (target) => {
   });
 });
 
-const everything = async () => ({
-  events: await snapshot(world.database('events')),
-  identity: await snapshot(world.database('identity')),
-  messaging: await snapshot(world.database('messaging')),
-  tasks: await snapshot(world.database('tasks')),
-});
+const everything = () =>
+  Promise.all(services.map(async ({ name }) => ({ [name]: await snapshot(world.database(name)) })));
 
 async function faultsOf(cases: readonly Case[], workers?: number): Promise<string[]> {
   const faults = await inParallel(cases, faultOf, workers);

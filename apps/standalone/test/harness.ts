@@ -4,6 +4,7 @@ import { createHealth, createLogger, createStack } from '@acsp/service';
 import { principalSecret, serverUrl } from '@acsp/testkit';
 import pg from 'pg';
 import { configSchema } from '../src/config.js';
+import { services } from '../src/services.js';
 import { type Standalone, startStandalone } from '../src/standalone.js';
 
 export interface TestAgent {
@@ -32,8 +33,9 @@ export interface World extends AsyncDisposable {
   readonly url: string;
   /** The token of the scheduler. */
   readonly internalToken: string;
-  readonly databaseUrl: (service: Service) => string;
-  readonly database: (service: Service) => pg.Pool;
+  readonly databaseUrl: (service: string) => string;
+  /** Throws where no service has that name. */
+  readonly database: (service: string) => pg.Pool;
   /** One request, `POST /tasks/claim`, as given. A stream is closed again once it is open. */
   send(request: string, sending?: Sending): Promise<Answer>;
   /** The same with an agent's login key and JSON. */
@@ -46,9 +48,8 @@ export interface World extends AsyncDisposable {
   register(name: string, keys?: KeyPair): Promise<TestAgent>;
 }
 
-export type Service = 'bus' | 'events' | 'gateway' | 'identity' | 'messaging' | 'tasks';
-
-const services: readonly Service[] = ['bus', 'events', 'gateway', 'identity', 'messaging', 'tasks'];
+/** The databases of a world: that of each service, of the embedded bus, and of the gateway's store. */
+const databases: readonly string[] = ['bus', 'gateway', ...services.map(({ name }) => name)];
 const log = createLogger({ name: 'standalone', level: 'silent' });
 
 export interface WorldOptions {
@@ -88,10 +89,10 @@ async function startOne(prefix: string, { rateLimitScale = 100_000, env }: World
     INTERNAL_TOKEN: internalToken,
   });
   const standalone = stack.use(await startStandalone({ config, log, health: createHealth() }));
-  const databaseUrl = (service: Service) =>
+  const databaseUrl = (service: string) =>
     Object.assign(new URL(serverUrl('postgres')), { pathname: `/${prefix}${service}` }).href;
   const pools = Object.fromEntries(
-    services.map((name) => [name, new pg.Pool({ connectionString: databaseUrl(name), max: 2 }).on('error', () => {})]),
+    databases.map((name) => [name, new pg.Pool({ connectionString: databaseUrl(name), max: 2 }).on('error', () => {})]),
   );
   stack.defer(async () => void (await Promise.all(Object.values(pools).map((pool) => pool.end()))));
   return {
@@ -99,7 +100,11 @@ async function startOne(prefix: string, { rateLimitScale = 100_000, env }: World
     standalone,
     internalToken,
     databaseUrl,
-    database: (service) => pools[service] as pg.Pool,
+    database(service) {
+      const pool = pools[service];
+      if (pool === undefined) throw new Error(`no service is named ${service}`);
+      return pool;
+    },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
 }
@@ -189,7 +194,7 @@ async function dropDatabases(prefix: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl('postgres') });
   await client.connect();
   try {
-    for (const service of services) await client.query(`DROP DATABASE IF EXISTS ${prefix}${service} WITH (FORCE)`);
+    for (const name of databases) await client.query(`DROP DATABASE IF EXISTS ${prefix}${name} WITH (FORCE)`);
   } finally {
     await client.end();
   }

@@ -34,11 +34,11 @@ export interface Context extends BaseContext<PrismaClient, typeof variables> {
   readonly details: Coalesce<Details>;
   /** Tasks whose details were seen to be large, and the lane in which those are read. */
   readonly largeTasks: { readonly known: LRUCache<string, true>; readonly lane: Lane };
-  /** Pages of lists that are being read, by their filters and place. Without it the list of open tasks falls from 1.38 of the baseline to 0.74. */
+  /** Pages of lists that are being read, by their filters and place. Without it a process answers 815 lists of open tasks a second in place of 1,152. */
   readonly pages: Coalesce<Page>;
   /**
-   * The totals of filters that take long to count, as of the last two seconds. Without it the list of one's own falls from 0.72
-   * of the baseline to 0.66.
+   * The totals of filters that take long to count, as of the last two seconds. Without it a process answers 309 lists of one's own a second
+   * in place of 558, where an agent has hundreds.
    */
   readonly totals: LRUCache<string, Promise<number>>;
 }

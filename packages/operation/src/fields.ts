@@ -58,6 +58,9 @@ export const aid = (codes: Codes = { code: 'INVALID_AID' }) => {
   return z.string({ error }).regex(/^[0-9a-f]{50}$/, code);
 };
 
+/** The caller's own AID, which its credential names already: another one than that is AID_MISMATCH. */
+export const callerAid = aid().optional();
+
 /** A UUID of any version, in lower case afterwards. */
 export const uuid = (code: ErrorCode, missing: ErrorCode = code) =>
   z

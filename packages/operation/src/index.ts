@@ -1,6 +1,19 @@
 /** The common ground of both doors of a service. Times in handlers are dates, names are those of the contract's JSON. */
 export { type Fields, fromMessage, requestFields, toJson, toMessage } from './codec.js';
-export { aid, integer, jsonObject, metadata, name, oneOf, queryInteger, text, textList, time, uuid } from './fields.js';
+export {
+  aid,
+  callerAid,
+  integer,
+  jsonObject,
+  metadata,
+  name,
+  oneOf,
+  queryInteger,
+  text,
+  textList,
+  time,
+  uuid,
+} from './fields.js';
 export {
   type AnyOperations,
   byAgent,

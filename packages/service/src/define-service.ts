@@ -35,7 +35,7 @@ export function defineService<
   Shape extends z.ZodRawShape,
   Context,
 >(definition: Definition<Contract, P, Shape, Context>): Service<Shape, Context> {
-  const { name, contract, client, migrations } = definition;
+  const { name, contract, events, client, migrations } = definition;
   const operations = definition.operations as unknown as AnyOperations;
   checkOperations(contract, operations);
   const own = { directory: fileURLToPath(migrations) };
@@ -52,6 +52,7 @@ export function defineService<
   return {
     name,
     contract,
+    events,
     operations,
     migrations,
     config: z.object({ ...common, ...definition.config }) as z.ZodType<Config<Shape>>,

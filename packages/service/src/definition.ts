@@ -116,6 +116,7 @@ export interface Running<Context> extends AsyncDisposable {
 export interface Service<Shape extends z.ZodRawShape = z.ZodRawShape, Context = unknown> {
   readonly name: string;
   readonly contract: DescService;
+  readonly events: Payloads;
   readonly operations: AnyOperations;
   readonly migrations: URL;
   readonly config: z.ZodType<Config<Shape>>;

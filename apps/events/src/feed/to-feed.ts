@@ -12,8 +12,8 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 
 type Shown = Pick<NewMessage, 'event' | 'channel'> & { readonly data: object };
 
-/** Agents see this of an event, by its noun (decisions 6.3). Events of other nouns are between services. */
-const shownOf: Readonly<Record<string, (event: Event) => Shown>> = {
+/** Agents see this of an event, by its noun (decisions 6.3); nothing where events of a noun are between services. */
+export const shownOf: Readonly<Record<string, ((event: Event) => Shown) | undefined>> = {
   message(event) {
     const { message_id, from_aid, from_name, content, msg_type, thread_id } = payloadOf(MessageEventSchema, event);
     return { event: 'message', data: { message_id, from_aid, from_name, body: content, msg_type, thread_id } };
@@ -33,6 +33,12 @@ const shownOf: Readonly<Record<string, (event: Event) => Shown>> = {
   },
   thread: whole('thread', ThreadEventSchema),
   task: whole('task', TaskEventSchema),
+  agent: undefined,
+  login_key: undefined,
+  path: undefined,
+  mailbox: undefined,
+  radio: undefined,
+  watch: undefined,
 };
 
 /** The payload as it is, with the type of the event. */

@@ -1,7 +1,7 @@
 import { HeartbeatRequestSchema } from '@acsp/contracts/events/v1/presence';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid, presenceMetadata, status } from '../presence/fields.js';
+import { presenceMetadata, status } from '../presence/fields.js';
 import { report } from '../presence/report.js';
 import { heartbeatSeconds } from '../presence/rules.js';
 

@@ -1,5 +1,5 @@
 import { ListEventsRequestSchema } from '@acsp/contracts/events/v1/events';
-import { aid, byAgent, fieldsOf, lifeOf, queryInteger } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, lifeOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { eventIdField, positionOf } from '../feed/event-id.js';
 import { listFeeds } from '../feed/list.js';
@@ -8,7 +8,7 @@ import { agentFeed, channelFeed, globalFeed, presenceFeeds } from '../feed/names
 /** The events that the caller has missed: of its own feed, the channels that it is a member of, and the agents that it watches. */
 export const listEvents = byAgent(
   fieldsOf(ListEventsRequestSchema)({
-    aid: aid().optional(),
+    aid: callerAid,
     after: eventIdField.optional(),
     limit: queryInteger(1, 500).default(100),
   }),

@@ -1,12 +1,11 @@
 import { SubscribePresenceRequestSchema } from '@acsp/contracts/events/v1/presence';
 import { newId } from '@acsp/database';
-import { aid, byAgent, fieldsOf, lifeOf } from '@acsp/operation';
+import { aid, byAgent, callerAid, fieldsOf, lifeOf } from '@acsp/operation';
 import { requireActive } from '@acsp/service';
 import { within } from '@acsp/time';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { events } from '../events.js';
-import { callerAid } from '../presence/fields.js';
 import { followWatch } from '../radio/follow-watch.js';
 
 const aids = z.array(aid(), 'INVALID_FIELD').min(1, 'INVALID_FIELD').max(50, 'INVALID_FIELD').optional();

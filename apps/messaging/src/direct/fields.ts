@@ -2,7 +2,6 @@ import { aid, metadata, oneOf, text } from '@acsp/operation';
 
 // The fields that several operations on direct messages share, with their codes (interface 4.3, 7.1).
 
-export const callerAid = aid().optional();
 export const targetAid = aid({ code: 'INVALID_TARGET_AID' });
 export const messageMetadata = metadata().default({});
 

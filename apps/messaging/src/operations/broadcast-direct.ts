@@ -1,9 +1,9 @@
 import { BroadcastDirectRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
 import { newId } from '@acsp/database';
-import { aid, byAgent, fieldsOf } from '@acsp/operation';
+import { aid, byAgent, callerAid, fieldsOf } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { callerAid, longContent } from '../direct/fields.js';
+import { longContent } from '../direct/fields.js';
 import { sendDirect } from '../direct/send-direct.js';
 
 /** One direct message to each recipient: all of them get it, or none. */

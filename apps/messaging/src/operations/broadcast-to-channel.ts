@@ -1,9 +1,9 @@
 import { BroadcastToChannelRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf } from '@acsp/operation';
 import { channelId } from '../channel/fields.js';
 import { postToChannel } from '../channel/post.js';
 import type { Context } from '../context.js';
-import { callerAid, content, messageMetadata, msgType } from '../direct/fields.js';
+import { content, messageMetadata, msgType } from '../direct/fields.js';
 
 /** A channel message that has a type and metadata. The broadcast's id is the message's. */
 export const broadcastToChannel = byAgent(

@@ -1,12 +1,11 @@
 import { CreateChannelRequestSchema } from '@acsp/contracts/messaging/v1/channels';
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf, lifeOf, oneOf, text } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, lifeOf, oneOf, text } from '@acsp/operation';
 import { z } from 'zod';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelName } from '../channel/fields.js';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { events } from '../events.js';
 
 /** A new channel, of which its creator is the first member. */

@@ -1,7 +1,7 @@
 import { GetHistoryRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
-import { aid, byAgent, fieldsOf, queryInteger, time } from '@acsp/operation';
+import { aid, byAgent, callerAid, fieldsOf, queryInteger, time } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid, threadId } from '../direct/fields.js';
+import { threadId } from '../direct/fields.js';
 import { type MessageRow, maxContentBytes, messageColumns, presentMessage } from '../direct/present.js';
 import { Prisma } from '../generated/prisma/client.js';
 

@@ -1,8 +1,7 @@
 import { GetThreadRequestSchema } from '@acsp/contracts/messaging/v1/threads';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf, queryInteger } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { threadId } from '../thread/fields.js';
 import {

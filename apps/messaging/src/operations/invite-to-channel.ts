@@ -1,7 +1,7 @@
 import { InviteToChannelRequestSchema } from '@acsp/contracts/messaging/v1/channels';
 import { newId, type Transaction } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { aid, byAgent, fieldsOf, lifeOf } from '@acsp/operation';
+import { aid, byAgent, callerAid, fieldsOf, lifeOf } from '@acsp/operation';
 import { requireActive } from '@acsp/service';
 import { noticeName } from '@acsp/text';
 import { channelPayload } from '../channel/channel-event.js';
@@ -10,7 +10,6 @@ import { readChannel } from '../channel/known-channel.js';
 import { refuseInviting } from '../channel/rules.js';
 import type { Context } from '../context.js';
 import { deliver } from '../direct/deliver.js';
-import { callerAid } from '../direct/fields.js';
 import { events } from '../events.js';
 import type { ChannelMember, PrismaClient } from '../generated/prisma/client.js';
 

@@ -1,14 +1,13 @@
 import { JoinChannelRequestSchema } from '@acsp/contracts/messaging/v1/channels';
 import { answerRow, untilWritten } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { type Agent, byAgent, type Call, fieldsOf, lifeOf } from '@acsp/operation';
+import { type Agent, byAgent, type Call, callerAid, fieldsOf, lifeOf } from '@acsp/operation';
 import { channelPayload } from '../channel/channel-event.js';
 import { channelId, channelName } from '../channel/fields.js';
 import { type ChannelRef, readChannel } from '../channel/known-channel.js';
 import { joinChannels, membershipKey } from '../channel/membership.js';
 import { refuseJoining } from '../channel/rules.js';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { events } from '../events.js';
 
 /** Makes the caller a member; a member stays one. */

@@ -1,8 +1,7 @@
 import { ListThreadsRequestSchema } from '@acsp/contracts/messaging/v1/threads';
-import { byAgent, fieldsOf, oneOf, queryInteger } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, oneOf, queryInteger } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { statuses } from '../thread/decide.js';
 import { cursorOf, readCursor } from '../thread/list-cursor.js';
 import { type List, listQuery } from '../thread/list-query.js';

@@ -1,8 +1,7 @@
 import { MarkInboxReadRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
-import { byAgent, fieldsOf, uuid } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, uuid } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { events } from '../events.js';
 import type { Mailbox } from '../generated/prisma/client.js';
 

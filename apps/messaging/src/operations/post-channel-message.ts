@@ -1,9 +1,9 @@
 import { PostChannelMessageRequestSchema } from '@acsp/contracts/messaging/v1/channels';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf } from '@acsp/operation';
 import { channelId } from '../channel/fields.js';
 import { postToChannel } from '../channel/post.js';
 import type { Context } from '../context.js';
-import { callerAid, content } from '../direct/fields.js';
+import { content } from '../direct/fields.js';
 
 export const postChannelMessage = byAgent(
   fieldsOf(PostChannelMessageRequestSchema)({ aid: callerAid, channel_id: channelId, body: content(4096) }),

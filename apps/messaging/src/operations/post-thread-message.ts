@@ -1,8 +1,7 @@
 import { PostThreadMessageRequestSchema } from '@acsp/contracts/messaging/v1/threads';
 import { newId, type Transaction } from '@acsp/database';
-import { byAgent, fieldsOf, oneOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, oneOf } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import type { PrismaClient } from '../generated/prisma/client.js';
 import { changeThread, type ThreadParts } from '../thread/change-thread.js';
 import { offer, threadId } from '../thread/fields.js';

@@ -1,9 +1,8 @@
 import { ProposeRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { aid, byAgent, fieldsOf, jsonObject } from '@acsp/operation';
+import { aid, byAgent, callerAid, fieldsOf, jsonObject } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { sendDirect } from '../direct/send-direct.js';
 
 /** A direct message of type `request` whose metadata holds the proposal. */

@@ -1,9 +1,9 @@
 import { SendMessageRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf } from '@acsp/operation';
 import { parseIsoTime } from '@acsp/text';
 import { z } from 'zod';
 import type { Context } from '../context.js';
-import { callerAid, content, messageMetadata, msgType, targetAid, threadId } from '../direct/fields.js';
+import { content, messageMetadata, msgType, targetAid, threadId } from '../direct/fields.js';
 import { sendDirect } from '../direct/send-direct.js';
 
 /** A direct message: the detailed form. A signature beside the login key has been verified by the gateway, over the body as it was sent. */

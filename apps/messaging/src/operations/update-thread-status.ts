@@ -1,7 +1,6 @@
 import { UpdateThreadStatusRequestSchema } from '@acsp/contracts/messaging/v1/threads';
-import { byAgent, fieldsOf, oneOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, oneOf } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid } from '../direct/fields.js';
 import { changeThread } from '../thread/change-thread.js';
 import { threadId } from '../thread/fields.js';
 import { publicThreadId } from '../thread/present.js';

@@ -1,12 +1,12 @@
 import { ClaimTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
 import { newId } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf, integer } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, integer } from '@acsp/operation';
 import type { Context } from '../context.js';
 import type { Pitch } from '../task/change.js';
 import { changeTask, type Made } from '../task/change-task.js';
 import { decideClaim } from '../task/decide-claim.js';
-import { actorOf, callerAid, comment, taskId } from '../task/fields.js';
+import { actorOf, comment, taskId } from '../task/fields.js';
 import { matchScore } from '../task/match-score.js';
 import { presentClaim } from '../task/present.js';
 import type { TaskState } from '../task/state.js';

@@ -1,7 +1,7 @@
 import { CreateTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { byAgent, fieldsOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid, draftFields } from '../task/fields.js';
+import { draftFields } from '../task/fields.js';
 import { insertTask } from '../task/insert-task.js';
 
 /** A new open task, or a subtask when parent_id names one that takes it. */

@@ -1,7 +1,7 @@
 import { DelegateTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { byAgent, fieldsOf, uuid } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, uuid } from '@acsp/operation';
 import type { Context } from '../context.js';
-import { callerAid, draftFields } from '../task/fields.js';
+import { draftFields } from '../task/fields.js';
 import { insertTask } from '../task/insert-task.js';
 
 const { title, description, requirements, target_aid, priority, metadata } = draftFields;

@@ -1,9 +1,9 @@
 import { GetTaskRequestSchema, type GetTaskResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf, type PublicOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, type PublicOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { readDetails } from '../task/details.js';
-import { callerAid, taskId } from '../task/fields.js';
+import { taskId } from '../task/fields.js';
 import { presentClaim, presentMessage, presentSummary, presentTask } from '../task/present.js';
 
 /** A task with its claims, subtasks and thread, oldest first. Agents that read one task at the same time share the reading and the answer. */

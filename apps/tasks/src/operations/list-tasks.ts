@@ -1,10 +1,10 @@
 import { ListTasksRequestSchema, type ListTasksResponseSchema } from '@acsp/contracts/tasks/v1/tasks';
 import type { Query } from '@acsp/database';
-import { aid, byAgent, fieldsOf, oneOf, type PublicOf, queryInteger, uuid } from '@acsp/operation';
+import { aid, byAgent, callerAid, fieldsOf, oneOf, type PublicOf, queryInteger, uuid } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import { TaskStatus } from '../generated/prisma/enums.js';
-import { callerAid, priority } from '../task/fields.js';
+import { priority } from '../task/fields.js';
 import { cursorOf, readCursor, sorts } from '../task/list-order.js';
 import { countQuery, pageQuery } from '../task/list-query.js';
 import { presentSummary } from '../task/present.js';

@@ -10,14 +10,14 @@ import {
   untilWritten,
 } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { type Agent, byAgent, type Call, fieldsOf, oneOf, text } from '@acsp/operation';
+import { type Agent, byAgent, type Call, callerAid, fieldsOf, oneOf, text } from '@acsp/operation';
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { Context } from '../context.js';
 import type { Message } from '../generated/prisma/client.js';
 import { taskEvent } from '../task/change-row.js';
 import { refuseMessage } from '../task/decide.js';
-import { actorOf, callerAid, taskId, taskMetadata } from '../task/fields.js';
+import { actorOf, taskId, taskMetadata } from '../task/fields.js';
 import { readTask } from '../task/known-tasks.js';
 
 const fields = fieldsOf(PostMessageRequestSchema)({

@@ -1,10 +1,10 @@
 import { ResolveClaimRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
 import { AppError } from '@acsp/errors';
-import { byAgent, fieldsOf, oneOf, uuid } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, oneOf, uuid } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { changeTask } from '../task/change-task.js';
 import { decideResolve } from '../task/decide-claim.js';
-import { actorOf, callerAid, taskId } from '../task/fields.js';
+import { actorOf, taskId } from '../task/fields.js';
 import { presentClaim } from '../task/present.js';
 
 /** The creator accepts one pending claim, which rejects the others, or rejects one. */

@@ -1,11 +1,11 @@
 import { SubmitTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { byAgent, fieldsOf, jsonObject, text } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, jsonObject, text } from '@acsp/operation';
 import { z } from 'zod';
 import type { Context } from '../context.js';
 import type { TaskStatus } from '../generated/prisma/enums.js';
 import { changeTask } from '../task/change-task.js';
 import { decideSubmit } from '../task/decide.js';
-import { actorOf, callerAid, comment, taskId } from '../task/fields.js';
+import { actorOf, comment, taskId } from '../task/fields.js';
 
 /** The assigned agent hands in its result, or says that it failed. */
 export const submitTask = byAgent(

@@ -1,9 +1,9 @@
 import { UpdateTaskRequestSchema } from '@acsp/contracts/tasks/v1/tasks';
-import { byAgent, fieldsOf, oneOf } from '@acsp/operation';
+import { byAgent, callerAid, fieldsOf, oneOf } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { changeTask } from '../task/change-task.js';
 import { actions, decideAction } from '../task/decide.js';
-import { actorOf, callerAid, comment, taskId } from '../task/fields.js';
+import { actorOf, comment, taskId } from '../task/fields.js';
 
 /** Moves a task along interface 3.1: start, cancel, approve, reject, unclaim. */
 export const updateTask = byAgent(

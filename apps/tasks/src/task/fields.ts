@@ -5,7 +5,6 @@ import type { z } from 'zod';
 
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const;
 
-export const callerAid = aid().optional();
 export const taskId = uuid('INVALID_TASK_ID');
 export const priority = oneOf(priorities);
 export const taskMetadata = metadata();
