@@ -33,9 +33,10 @@ export interface World extends AsyncDisposable {
   readonly url: string;
   /** The token of the scheduler. */
   readonly internalToken: string;
-  readonly databaseUrl: (service: string) => string;
-  /** Throws where no service has that name. */
-  readonly database: (service: string) => pg.Pool;
+  /** The database of a service, of the `bus` or of the `gateway`. */
+  readonly databaseUrl: (name: string) => string;
+  /** The same, open; throws where none has that name. */
+  readonly database: (name: string) => pg.Pool;
   /** One request, `POST /tasks/claim`, as given. A stream is closed again once it is open. */
   send(request: string, sending?: Sending): Promise<Answer>;
   /** The same with an agent's login key and JSON. */
@@ -89,8 +90,8 @@ async function startOne(prefix: string, { rateLimitScale = 100_000, env }: World
     INTERNAL_TOKEN: internalToken,
   });
   const standalone = stack.use(await startStandalone({ config, log, health: createHealth() }));
-  const databaseUrl = (service: string) =>
-    Object.assign(new URL(serverUrl('postgres')), { pathname: `/${prefix}${service}` }).href;
+  const databaseUrl = (name: string) =>
+    Object.assign(new URL(serverUrl('postgres')), { pathname: `/${prefix}${name}` }).href;
   const pools = Object.fromEntries(
     databases.map((name) => [name, new pg.Pool({ connectionString: databaseUrl(name), max: 2 }).on('error', () => {})]),
   );
@@ -100,9 +101,9 @@ async function startOne(prefix: string, { rateLimitScale = 100_000, env }: World
     standalone,
     internalToken,
     databaseUrl,
-    database(service) {
-      const pool = pools[service];
-      if (pool === undefined) throw new Error(`no service is named ${service}`);
+    database(name) {
+      const pool = pools[name];
+      if (pool === undefined) throw new Error(`no database is named ${name}`);
       return pool;
     },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),

@@ -1,7 +1,7 @@
 import { GetInboxRequestSchema } from '@acsp/contracts/messaging/v1/messaging';
 import type { BatchStatement } from '@acsp/database';
 import { AppError } from '@acsp/errors';
-import { byAnyone, callerAid, fieldsOf, oneOf, queryInteger } from '@acsp/operation';
+import { aid, byAnyone, fieldsOf, oneOf, queryInteger } from '@acsp/operation';
 import type { Context } from '../context.js';
 import { type MessageRow, maxContentBytes, messageColumns, presentMessage } from '../direct/present.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -9,7 +9,7 @@ import { Prisma } from '../generated/prisma/client.js';
 /** Incoming messages, notices and search matches, newest first. A caller who only names an AID gets its counts. */
 export const getInbox = byAnyone(
   fieldsOf(GetInboxRequestSchema)({
-    aid: callerAid,
+    aid: aid().optional(),
     limit: queryInteger(1, 100).default(20),
     offset: queryInteger(0, 10_000).default(0),
     unread: oneOf(['true', 'false'])

@@ -1,12 +1,12 @@
 import { ListChannelsRequestSchema } from '@acsp/contracts/messaging/v1/channels';
-import { byAnyone, callerAid, fieldsOf, lifeOf } from '@acsp/operation';
+import { aid, byAnyone, fieldsOf, lifeOf } from '@acsp/operation';
 import { channelColumns, type ShownChannel } from '../channel/known-channel.js';
 import type { Context } from '../context.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 /** Public channels, and the private ones of which the caller is proven to be a member. */
 export const listChannels = byAnyone(
-  fieldsOf(ListChannelsRequestSchema)({ aid: callerAid }),
+  fieldsOf(ListChannelsRequestSchema)({ aid: aid().optional() }),
   async ({ database }: Context, { aid: named }, caller) => {
     const about = named ?? caller.aid;
     const since = about === caller.aid ? lifeOf(caller).since : undefined;
